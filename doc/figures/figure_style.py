@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.inspection._display import COLORS, INK, MARKERS
+from lincent.inspection.displays import COLORS, INK, MARKERS
 
 GREY = "#767676"
 GREEN, RED, PURPLE = "#007A5A", "#B4421E", "#7A3E9D"

@@ -25,7 +25,7 @@ from lincent.inspection import (  # noqa: E402
     PathDisplay,
     ProjectionDisplay,
 )
-from lincent.inspection._display import COLORS  # noqa: E402
+from lincent.inspection.displays import COLORS  # noqa: E402
 from support.devices import torch_far_away  # noqa: E402, F401
 
 

@@ -16,6 +16,8 @@ from lincent._files import atomic_write, check_output
 from lincent.estimators.base import has_pairs
 from lincent.export import evaluator
 from lincent.export.model import Model
+from lincent.export.onnx import graph_answers, onnx_bytes
+from lincent.export.sql import sql_query
 from lincent.inspection.attribution import ROWS
 from lincent.inspection.expression import (
     TABLE_MODELS,
@@ -102,12 +104,8 @@ def export_bytes(model: Model, format: str, table: str = "input_table") -> bytes
             "export to ONNX, whose inputs are its parts, or fit without it."
         )
     if format == "onnx":
-        from lincent.export.onnx import onnx_bytes
-
         return onnx_bytes(model, model_outputs(model))
     if format == "sql":
-        from lincent.export.sql import sql_query
-
         return sql_query(model, table, model_outputs(model)).encode()
     return python_module(model, describe(model)).encode()
 
@@ -118,11 +116,8 @@ def model_outputs(model: Model, contribution: Expr | None = None) -> dict[str, E
     ``decision`` is the score, or what a threshold of the user makes of score or probability: two
     classes are told apart by its sign.
     """
-    columns = [
-        Expr("text" if c.kind == CATEGORY else "input", (), name)
-        for c in model.schema.columns
-        for name in c.inputs
-    ]
+    named = [(name, c.kind) for c in model.schema.columns for name in c.inputs]
+    columns = [Expr("text" if kind == CATEGORY else "input", (), name) for name, kind in named]
     encoder, classifier = model.pipeline[0], model.classifier
     tokens = {
         c.name: [token for token in MISSING_TOKENS if token not in c.categories]
@@ -150,9 +145,8 @@ def _decision(model: Model, outputs: dict[str, Expr | None]) -> Expr | None:
     side = positive_code(model.classifier.classes_, threshold.positive)
     value = value.take(side) if threshold.scale == PROBABILITY else value.scale(2.0 * side - 1.0)
     # From the threshold on it is the positive class.
-    if side == 1:
-        return value.scale(1.0, -np.nextafter(threshold.at, -np.inf))
-    return value.scale(-1.0, threshold.at)
+    at = -np.nextafter(threshold.at, -np.inf) if side == 1 else threshold.at
+    return value.scale(2.0 * side - 1.0, at)
 
 
 def describe(model: Model, contribution: Expr | None = None) -> dict[str, Any]:
@@ -228,8 +222,6 @@ def largest_difference(
     encoded = model.pipeline[:-1].transform(rows)
     expected, shares = model.scores(encoded)
     if format == "onnx":
-        from lincent.export.onnx import graph_answers
-
         answers = graph_answers(content, [rows[name].to_numpy() for name in rows])
         scores, own = answers["score"], answers.get("probability")
     else:
@@ -240,9 +232,10 @@ def largest_difference(
         scores, own = run(model, content, cells, table)
         expected = expected if expected.ndim == 1 else expected.max(axis=1)
     expected = expected.reshape(len(rows), -1)
-    differences = np.abs(scores.reshape(len(rows), -1) - expected)
+    differences = np.abs(scores.reshape(expected.shape) - expected)
     differences = (differences / np.maximum(1.0, np.abs(expected))).max(axis=1)
-    if shares is not None and own is not None:
+    if shares is not None and own is not None:  # of two classes perhaps the second alone
+        shares = shares[:, -own.shape[1] :]
         differences = np.maximum(differences, np.abs(own - shares).max(axis=1))
     if has_pairs(model.classifier):  # a score of about zero may give its vote to either
         pairs = np.abs(model.classifier._rows_scores(encoded))
@@ -251,18 +244,13 @@ def largest_difference(
 
 
 def _run_python(model: Model, content: bytes, cells: Any, table: str) -> tuple[Any, Any]:
+    import pandas as pd
+
     description = describe(model)
-    names, records = list(cells), cells.itertuples(index=False, name=None)
-    answers = [
-        evaluator.predict_row(description, dict(zip(names, row, strict=True))) for row in records
-    ]
-    scores = np.array([answer["score"] for answer in answers])
-    if description["probability"] is None:
-        return scores, None
-    shares = [answer["probability"] for answer in answers]
-    if len(model.classes) == 2:
-        return scores, np.column_stack([1.0 - np.array(shares), shares])
-    return scores, np.array([list(share.values()) for share in shares])
+    rows = [evaluator.predict_row(description, row) for row in cells.to_dict("records")]
+    answers = pd.DataFrame(rows)
+    own = pd.DataFrame(list(answers["probability"])) if "probability" in answers else None
+    return answers["score"].to_numpy(), None if own is None else own.to_numpy()
 
 
 def _run_sql(model: Model, content: bytes, cells: Any, table: str) -> tuple[Any, Any]:
@@ -279,9 +267,5 @@ def _run_sql(model: Model, content: bytes, cells: Any, table: str) -> tuple[Any,
                 f"The SQL of this model does not run on SQLite "
                 f"({first_line(error.__cause__ or error)}): export to Python or ONNX."
             ) from error
-    names = [f"probability_{label}" for label in model.classes]
-    own = None
-    if names[1] in answers:  # of two classes the second alone
-        own = answers[names[1:] if len(names) == 2 else names].to_numpy(float)
-        own = np.hstack([1.0 - own, own]) if len(names) == 2 else own
-    return answers["score"].to_numpy(float), own
+    own = answers.drop(columns=["class", "score"]).to_numpy(float)
+    return answers["score"].to_numpy(float), own if own.size else None

@@ -142,10 +142,8 @@ class Model:
         scores, probabilities = self.scores(encoded)
         codes = self.predict_codes(scores, probabilities)
         # The score is the signed one of two classes, or that of the predicted class among more.
-        columns = {
-            "class": self.classifier.classes_[codes],
-            "score": scores if scores.ndim == 1 else scores.max(axis=1),
-        }
+        score = scores if scores.ndim == 1 else scores.max(axis=1)
+        columns = {"class": self.classifier.classes_[codes], "score": score}
         if probabilities is not None:
             for k, label in enumerate(self.classes):
                 columns[f"probability_{label}"] = probabilities[:, k]
@@ -236,18 +234,13 @@ def linear_scores(model: Model) -> list[dict[str, Any]]:
     own = isinstance(classifier, Classifier) and hasattr(classifier, "multi_class")
     if not (own and is_linear(classifier)):
         return []
-    labels = [plain(label) for label in classifier.classes_]
-    problems = []
+    labels, problems = model.classes, []
     for k, task in enumerate(binary_tasks(len(labels), classifier.multi_class)):
+        negative, positive = ([labels[c] for c in side] for side in (task.negative, task.positive))
         constant, terms = _terms(model, k)
-        problems.append(
-            {
-                "negative": [labels[c] for c in task.negative],
-                "positive": [labels[c] for c in task.positive],
-                "constant": constant,
-                "terms": sorted(terms, key=lambda term: -abs(term["effect"])),
-            }
-        )
+        terms.sort(key=lambda term: -abs(term["effect"]))
+        sides = {"negative": negative, "positive": positive}
+        problems.append(sides | {"constant": constant, "terms": terms})
     return problems
 
 
@@ -286,13 +279,9 @@ def _fractions(model: Model, k: int) -> np.ndarray:
         return np.asarray(centers.mean(axis=0))
     shares = model.summary.get("shares", {})
     missing = model.schema.missing
-    return np.array(
-        [
-            float(shares.get(column.name, {}).get(category, 0.0))
-            for column in columns
-            for category in column.categories or ("", missing)[: len(column.names)]
-        ]
-    )
+    categories = [(c.name, c.categories or ("", missing)[: len(c.names)]) for c in columns]
+    pairs = [(name, category) for name, own in categories for category in own]
+    return np.array([float(shares.get(name, {}).get(category, 0.0)) for name, category in pairs])
 
 
 def contributions_of(model: Model) -> Explainer:
@@ -303,4 +292,4 @@ def contributions_of(model: Model) -> Explainer:
     background = model.summary["background"]
     owners = encoded_owners(model.pipeline, model.schema).tolist()
     rows, means = (np.array(background[name], dtype=np.float64) for name in ("rows", "means"))
-    return Explainer.of_model(model.classifier, owners, rows, means).divided(model.score_scale)
+    return Explainer(model.classifier, owners, rows, means, model.score_scale)

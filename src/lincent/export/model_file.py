@@ -24,9 +24,7 @@ import json
 import math
 import os
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -45,6 +43,7 @@ from lincent.export.validate_model import (
     check_model,
     in_words,
     model_class,
+    refuse_if,
     require,
 )
 from lincent.tables.formats import outside_strings
@@ -60,11 +59,6 @@ MOST_MEMBERS = 10_000
 MOST_ENTRIES = 1_000_000
 MOST_DEPTH = 60  # nested lists and objects of JSON; a model has about 25
 LONGEST_NAME = 10_000
-BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
-    OSError, ValueError,
-)  # fmt: skip
-"""Errors of reading a broken archive."""
 
 
 # Write.
@@ -182,7 +176,7 @@ def parse_model(data: bytes, name: str = "The file") -> Model:
         return _parse(data)
     except InvalidModelFile as error:
         raise AppError(f"{name} {error}.") from error
-    except (MemoryError, Exception) as error:
+    except Exception as error:
         raise AppError(f"{name} cannot be rebuilt: {in_words(error)}.") from error
 
 
@@ -198,29 +192,27 @@ def summary_errors(name: str) -> Iterator[None]:
 
 
 def _parse(data: bytes) -> Model:
-    if len(data) > MOST_BYTES:
-        raise InvalidModelFile(f"is larger than {MOST_BYTES >> 20} MiB, too large for a model")
+    large = f"is larger than {MOST_BYTES >> 20} MiB, too large for a model"
+    refuse_if(len(data) > MOST_BYTES, large)
     try:
         members = unpack(data)
     except InvalidModelFile as error:
         raise InvalidModelFile(f"is not a lincent model, or {error}") from error
-    header = read_json(members.pop(HEADER)) if {HEADER, TREE} <= members.keys() else None
-    if not isinstance(header, dict) or type(header.get("format")) is not int:
-        raise InvalidModelFile(f"is not a lincent model: its {HEADER} names no format")
+    header: Any = read_json(members.pop(HEADER)) if {HEADER, TREE} <= members.keys() else None
+    named = isinstance(header, dict) and type(header.get("format")) is int
+    refuse_if(not named, f"is not a lincent model: its {HEADER} names no format")
     # The version is written into exported code, so it must be a version and nothing else.
     version = header.get("lincent")
-    named = type(version) is str and re.fullmatch(r"[0-9A-Za-z.+!_-]{1,40}", version)
-    require(named, "it names no version of lincent")
+    versioned = type(version) is str and re.fullmatch(r"[0-9A-Za-z.+!_-]{1,40}", version)
+    require(versioned, "it names no version of lincent")
     if header["format"] != FORMAT:
         remedy = "upgrade it" if header["format"] > FORMAT else "fit the model again"
         raise InvalidModelFile(
             f"has format {header['format']} and was written by lincent {version}; this lincent "
             f"{version_of('lincent')} reads {FORMAT}: {remedy}"
         )
-    if header.get("digest") != _digest(header, members):
-        raise InvalidModelFile(
-            "was changed after it was written (its digest differs): take a fresh copy"
-        )
+    changed = header.get("digest") != _digest(header, members)
+    refuse_if(changed, "was changed after it was written (its digest differs): take a fresh copy")
     _check_header(header)
     pipeline = _from_node(read_json(members[TREE]), members)
     model = Model(pipeline, Schema.from_json(header["schema"]), header["summary"], str(version))
@@ -237,37 +229,32 @@ def unpack(data: bytes) -> dict[str, bytes]:
             # Methods other than these (lzma) may allocate gigabytes before the first byte.
             methods = {member.compress_type for member in members}
             plain = methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-            for fits, message in (
-                (len(members) <= MOST_MEMBERS, f"has more than {MOST_MEMBERS} members"),
-                (
-                    size <= MOST_BYTES,
-                    f"unpacks to {size / 2**20:.0f} MiB, more than the {MOST_BYTES >> 20} allowed",
-                ),
-                (len({m.filename for m in members}) == len(members), "has two members of one name"),
-                (plain, "is compressed in a way that no model file is"),
-            ):
-                if not fits:
-                    raise InvalidModelFile(message)
+            many, most = len(members) > MOST_MEMBERS, MOST_BYTES >> 20
+            refuse_if(many, f"has more than {MOST_MEMBERS} members")
+            large = f"unpacks to {size / 2**20:.0f} MiB, more than the {most} allowed"
+            refuse_if(size > MOST_BYTES, large)
+            names = {member.filename for member in members}
+            refuse_if(len(names) < len(members), "has two members of one name")
+            refuse_if(not plain, "is compressed in a way that no model file is")
             return {member.filename: archive.read(member) for member in members}
-    except InvalidModelFile:
+    except (InvalidModelFile, MemoryError):
         raise
-    except BROKEN as error:
+    except Exception as error:  # zipfile and zlib raise eight kinds of errors for broken archives
         text = first_line(error).rstrip(".") or type(error).__name__
         raise InvalidModelFile(f"is damaged: {text}") from error
 
 
 def read_json(data: bytes) -> Any:
     """Parse JSON after checking its length, depth and number of entries."""
-    if len(data) > MOST_TEXT:
-        raise InvalidModelFile(f"has a description of {len(data) >> 20} MiB")
+    refuse_if(len(data) > MOST_TEXT, f"has a description of {len(data) >> 20} MiB")
     bare = outside_strings(data)
     opened = (bare == ord("[")) | (bare == ord("{"))
     closed = (bare == ord("]")) | (bare == ord("}"))
     steps = opened.astype(np.int8)[opened | closed] * 2 - 1
-    if np.cumsum(steps, dtype=np.int32).max(initial=0) > MOST_DEPTH:
-        raise InvalidModelFile(f"has a description nested more than {MOST_DEPTH} deep")
-    if len(steps) + np.count_nonzero(bare == ord(",")) > MOST_ENTRIES:
-        raise InvalidModelFile(f"has a description of more than {MOST_ENTRIES} entries")
+    depth = np.cumsum(steps, dtype=np.int32).max(initial=0)
+    refuse_if(depth > MOST_DEPTH, f"has a description nested more than {MOST_DEPTH} deep")
+    entries = len(steps) + np.count_nonzero(bare == ord(","))
+    refuse_if(entries > MOST_ENTRIES, f"has a description of more than {MOST_ENTRIES} entries")
     try:
         return json.loads(data.decode())
     except (ValueError, RecursionError) as error:
@@ -279,13 +266,12 @@ def read_array(node: Any, members: dict[str, bytes]) -> np.ndarray:
     file, type_, shape = (node.get(key) for key in ("file", "type", "shape"))
     require(isinstance(file, str) and file in members, "an array of its model is missing")
     typed = isinstance(type_, str) and re.fullmatch("[<|]([iuf][1248]|b1)", type_)
-    if not (typed and isinstance(shape, list) and len(shape) <= 8) or not all(
-        type(size) is int and 0 <= size <= MOST_BYTES for size in shape
-    ):
-        raise InvalidModelFile("has an array that is none of numbers")
+    shaped = isinstance(shape, list) and len(shape) <= 8
+    shaped = shaped and all(type(size) is int and 0 <= size <= MOST_BYTES for size in shape)
+    refuse_if(not (typed and shaped), "has an array that is none of numbers")
     dtype, data = np.dtype(type_), members[file]
-    if math.prod(shape) * dtype.itemsize != len(data):
-        raise InvalidModelFile(f"has an array of {dtype} whose size does not fit its shape {shape}")
+    other = math.prod(shape) * dtype.itemsize != len(data)
+    refuse_if(other, f"has an array of {dtype} whose size does not fit its shape {shape}")
     return np.frombuffer(data, dtype=dtype).reshape(shape).copy()
 
 
@@ -307,8 +293,8 @@ def _from_node(node: Any, members: dict[str, bytes]) -> Any:
         if kind == "tuple":
             return tuple(items)
         types = (str,) if kind == "texts" else (str, bool, int, float, type(None))
-        if not all(isinstance(item, types) for item in items):
-            raise InvalidModelFile("has an array of things that are neither numbers nor text")
+        odd = not all(isinstance(item, types) for item in items)
+        refuse_if(odd, "has an array of things that are neither numbers nor text")
         # Text takes as much memory as if all were as long as the longest.
         size = len(items) * max((len(str(item)) for item in items), default=0)
         require(size <= MOST_TEXT, "its text is too long")
@@ -347,8 +333,7 @@ def _check_header(header: dict[str, Any]) -> None:
         known = column["kind"] in MEANING and column["detail"] in DETAILS
         require(known, "its description has a column of no kind")
         _check_texts([*values, *column["marks"]])
-        fits = bool(values) == (column["kind"] == CATEGORY)
-        fits = fits and len({*values}) == len(values)
+        fits = bool(values) == (column["kind"] == CATEGORY) and len({*values}) == len(values)
         require(fits, "its description has a column with broken categories")
     _check_texts(schema["ids"])
     summary = header.get("summary")

@@ -33,6 +33,7 @@ from lincent.inspection.expression import (
     check_numeric,
     classifier_outputs,
     encoded,
+    fold,
     has_probabilities,
 )
 from lincent.tables.encoder import TableEncoder
@@ -47,10 +48,10 @@ def onnx_bytes(model: Model, values: dict[str, Expr | None]) -> bytes:
     Inputs are columns of shape (rows, 1) in double precision, or strings for text columns; their
     names are those of the columns, with _ for what is neither a letter of ASCII nor a digit.
     """
-    onnx = import_optional("onnx", "onnx", "Export to ONNX")
-    tensor, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
     classes, n = model.classifier.classes_, len(model.classes)
     writer = GraphWriter(model.schema.inputs)
+    helper, kinds = writer.onnx.helper, writer.proto
+    tensor = helper.make_tensor_value_info
     inputs = [
         tensor(writer.inputs[name], kinds.STRING if c.kind == CATEGORY else kinds.DOUBLE, [None, 1])
         for c in model.schema.columns
@@ -64,9 +65,9 @@ def onnx_bytes(model: Model, values: dict[str, Expr | None]) -> bytes:
         "probability": (kinds.DOUBLE, [None, n]),
     }
     outputs = [tensor(name, *shapes[name]) for name in names]
-    whole = onnx.helper.make_model(
-        onnx.helper.make_graph(writer.nodes, "lincent", inputs, outputs, writer.constants),
-        opset_imports=[onnx.helper.make_opsetid(*opset) for opset in OPSETS],
+    whole = helper.make_model(
+        helper.make_graph(writer.nodes, "lincent", inputs, outputs, writer.constants),
+        opset_imports=[helper.make_opsetid(*opset) for opset in OPSETS],
         ir_version=8, producer_name="lincent", producer_version=model.version,
     )  # fmt: skip
     return bytes(whole.SerializeToString())
@@ -169,8 +170,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 # Expressions.
 
-UNARY = {"exp": "Exp", "abs": "Abs"}
-BINARY = {"add": "Add", "mul": "Mul"}
+SAME: dict[str, tuple[str, dict[str, Any]]] = {
+    "exp": ("Exp", {}), "abs": ("Abs", {}), "add": ("Add", {}), "mul": ("Mul", {}),
+    "concat": ("Concat", {"axis": 1}), "softmax": ("Softmax", {"axis": 1}),
+}  # fmt: skip
+"""Operations that ONNX has, with their attributes."""
+WITH_TWO = {"affine": ("MatMul", "Add"), "scale": ("Mul", "Add"), "clip": ("Max", "Min")}
+"""Operations of two steps, each with a constant."""
 
 
 class GraphWriter:
@@ -183,10 +189,9 @@ class GraphWriter:
     def __init__(
         self, columns: list[str], *, double: bool = True, unique: Callable[[str], str] | None = None
     ) -> None:
-        from onnx import TensorProto
-
-        self.proto, self.type = TensorProto, np.float64 if double else np.float32
-        self.precision = TensorProto.DOUBLE if double else TensorProto.FLOAT
+        self.onnx = import_optional("onnx", "onnx", "Export to ONNX")
+        self.proto, self.type = self.onnx.TensorProto, np.float64 if double else np.float32
+        self.precision = self.proto.DOUBLE if double else self.proto.FLOAT
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.names: dict[Expr, str] = {}
@@ -232,19 +237,17 @@ class GraphWriter:
         self, kind: str, *inputs: str, output: str | None = None, unused: int = 0, **attributes: Any
     ) -> str:
         """Add an operation and return the name of its first result; others are not used."""
-        from onnx import helper
-
         name = output or self.unique(kind.lower())
         outputs = [name, *(self.unique("unused") for _ in range(unused))]
-        self.nodes.append(helper.make_node(kind, inputs, outputs, name=name, **attributes))
+        self.nodes.append(
+            self.onnx.helper.make_node(kind, inputs, outputs, name=name, **attributes)
+        )
         return name
 
     def constant(self, value: Any, type: Any = np.float64) -> str:
         """Add a constant and return its name."""
-        from onnx import numpy_helper
-
-        name = self.unique("constant")
-        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype=type), name))
+        name, array = self.unique("constant"), np.asarray(value, dtype=type)
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
     def integers(self, value: Any) -> str:
@@ -253,40 +256,25 @@ class GraphWriter:
 
     def write(self, expr: Expr) -> str:
         """Return the name of the value of an expression."""
-        if expr not in self.names:
-            self.names[expr] = self._write(expr)
-        return self.names[expr]
+        return str(fold(expr, self._write, self.names))
 
-    def _write(self, expr: Expr) -> str:
-        op, data = expr.op, expr.data
-        if op == "input":
-            return self.node("Cast", self.inputs.get(data, data), to=self.proto.DOUBLE)
-        if op == "one_of":
-            return self._one_of(expr.args[0].data, data[0])
-        args = [self.write(arg) for arg in expr.args]
-        x = args[0]
-        if op in UNARY:
-            return self.node(UNARY[op], x)
-        if op in BINARY:
-            return self.node(BINARY[op], *args)
+    def _write(self, expr: Expr, args: list[str]) -> str:
+        op, data, x = expr.op, expr.data, args[0] if args else ""
+        if op in SAME:
+            return self.node(SAME[op][0], *args, **SAME[op][1])
+        if op in WITH_TWO:
+            for kind, constant in zip(WITH_TWO[op], data, strict=True):
+                x = self.node(kind, x, self.constant(constant))
+            return x
         match op:
-            case "concat":
-                return self.node("Concat", *args, axis=1)
+            case "text":
+                return str(self.inputs.get(data, data))
+            case "input":
+                return self.node("Cast", self.inputs.get(data, data), to=self.proto.DOUBLE)
             case "take":
                 return self.node("Gather", x, self.integers(data), axis=1)
-            case "affine":
-                product = self.node("MatMul", x, self.constant(data[0]))
-                return self.node("Add", product, self.constant(data[1]))
-            case "scale":
-                product = self.node("Mul", x, self.constant(data[0]))
-                return self.node("Add", product, self.constant(data[1]))
-            case "clip":
-                above = self.node("Max", x, self.constant(data[0]))
-                return self.node("Min", above, self.constant(data[1]))
             case "power":
                 return self.node("Pow", x, self.constant(float(data)))
-            case "softmax":
-                return self.node("Softmax", x, axis=1)
             case "missing":
                 return self._indicator("IsNaN", self.node("Cast", x, to=self.proto.FLOAT))
             case "fill":
@@ -296,21 +284,14 @@ class GraphWriter:
                 return self._indicator("Greater", x, self.constant(0.0))
             case "min":  # by TopK, which is the same in all versions of ONNX
                 return self.node("TopK", x, self.integers([1]), unused=1, axis=1, largest=0)
-        methods: dict[str, Any] = {
-            "equal": self._equal,
-            "distances": self._distances,
-            "trees": self._trees,
-        }
-        return methods[op](x, data)
+        return str(getattr(self, f"_{op}")(x, data))
 
     def _indicator(self, kind: str, *inputs: str) -> str:
         return self.node("Cast", self.node(kind, *inputs), to=self.proto.DOUBLE)
 
-    def _one_of(self, name: str, values: Any) -> str:
-        output = self.node(
-            "OneHotEncoder", self.inputs.get(name, name), domain="ai.onnx.ml",
-            cats_strings=[word.encode() for word in values], zeros=1,
-        )  # fmt: skip
+    def _one_of(self, x: str, data: Any) -> str:
+        words = [word.encode() for word in data[0]]
+        output = self.node("OneHotEncoder", x, domain="ai.onnx.ml", cats_strings=words, zeros=1)
         squeezed = self.node("Squeeze", output, self.integers([1]))
         return self.node("Cast", squeezed, to=self.proto.DOUBLE)
 

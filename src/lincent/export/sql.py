@@ -21,8 +21,9 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.estimators.calibration import SeparateCalibration
+from lincent.export.evaluator import _two
 from lincent.export.model import Model
-from lincent.inspection.expression import Expr, plain_value
+from lincent.inspection.expression import Expr, fold, plain_value
 from lincent.tables.schema import FLAG
 
 ROW = "lincent_input"  # the scored table inside the query
@@ -32,8 +33,6 @@ LARGEST_EXPONENT = 700  # some engines raise errors where EXP overflows, or vani
 
 Sum = dict[Any, float]
 """Coefficients of terms: None is the constant, (column, value) the indicator of a category."""
-
-UNARY = {"abs": "ABS({x})", "positive": "CASE WHEN {x} > 0 THEN 1e0 ELSE 0e0 END"}
 
 
 def number(value: Any) -> str:
@@ -49,17 +48,16 @@ def quoted(name: Any) -> str:
 
 def literal(value: Any) -> str:
     """Return a class or category as SQL."""
-    if type(value) is bool:
-        return "TRUE" if value else "FALSE"
-    if type(value) in (int, float):
-        return repr(value) if type(value) is int else number(value)
+    if type(value) is float:
+        return number(value)
+    if type(value) in (bool, int):
+        return repr(value).upper()
     return "'" + str(plain_value(value)).replace("'", "''") + "'"
 
 
 def sql_query(model: Model, table: str, outputs: dict[str, Expr | None]) -> str:
     """Return a SELECT that adds class, score and probabilities to a table."""
     writer = QueryWriter(model)
-    columns = []
     parts = writer.columns(outputs["score"])
     scores = [writer.text(parts[0])] if len(parts) == 1 else [writer.named(x) for x in parts]
     shares: list[str] = []
@@ -71,19 +69,15 @@ def sql_query(model: Model, table: str, outputs: dict[str, Expr | None]) -> str:
     classes = [literal(label) for label in model.classes]
     if len(classes) == 2:
         decision = writer.text(writer.columns(outputs["decision"])[0])
-        columns += [("score", scores[0]), ("class", _cases([f"{decision} > 0"], classes[::-1]))]
+        columns = [("score", scores[0]), ("class", _cases([f"{decision} > 0"], classes[::-1]))]
     else:
         wins = [
             " AND ".join(f"{scores[k]} >= {scores[j]}" for j in range(k + 1, len(classes)))
             for k in range(len(classes) - 1)
         ]
-        columns += [
-            ("class", _cases(wins, classes)),
-            ("score", _cases(wins, scores)),
-        ]
-    start = 1 if len(classes) == 2 else 0  # one of two probabilities says it all
-    named = list(zip(model.classes, shares, strict=False))[start:]
-    columns += [(f"probability_{label}", share) for label, share in named]
+        columns = [("class", _cases(wins, classes)), ("score", _cases(wins, scores))]
+    named = [(f"probability_{k}", share) for k, share in zip(model.classes, shares, strict=False)]
+    columns += named[1:] if len(classes) == 2 else named  # one of two says it all
     lines = [
         f"-- Made by lincent {model.version}; target {json.dumps(model.schema.target)}.",
         # The new columns come first: in a table that was scored before, the names are theirs.
@@ -111,15 +105,13 @@ class QueryWriter:
     """Writes expressions as SQL terms, each once."""
 
     def __init__(self, model: Model) -> None:
-        self.flags = {column.name for column in model.schema.columns if column.kind == FLAG}
-        self.done: dict[Expr, list[Sum]] = {}
+        self.flags = {self._input(c.name) for c in model.schema.columns if c.kind == FLAG}
+        self.done: dict[Expr, Any] = {}
         self.names: dict[str, str] = {}  # of texts
         self.tokens: dict[str, str] = {}  # cells of text columns that mean missing
         # Names begin as no column, category or class does, so that a text shows what it uses.
-        self.prefix, given = (
-            "v",
-            json.dumps([model.schema.to_json(), model.classes], ensure_ascii=False),
-        )
+        self.prefix = "v"
+        given = json.dumps([model.schema.to_json(), model.classes], ensure_ascii=False)
         while re.search(rf"{self.prefix}\d", given):
             self.prefix += "v"
 
@@ -136,9 +128,7 @@ class QueryWriter:
             empty = f"{name} IS NULL"
             if name in self.tokens:
                 empty += f" OR TRIM({name}) IN ({self.tokens[name]})"
-            conditions = [
-                empty if value is None else f"{name} = {literal(value)}" for value, _ in values
-            ]
+            conditions = [empty if v is None else f"{name} = {literal(v)}" for v, _ in values]
             parts.append(_cases(conditions, [*(number(coef) for _, coef in values), "0e0"]))
         constant = column.get(None, 0.0)
         if constant or not parts:
@@ -180,19 +170,22 @@ class QueryWriter:
     def columns(self, expr: Expr | None) -> list[Sum]:
         """Return the columns of an expression."""
         assert expr is not None
-        if expr not in self.done:
-            unary = lambda x: self._each(x, UNARY[expr.op])  # noqa: E731
-            method = unary if expr.op in UNARY else getattr(self, f"_{expr.op}", None)
-            if method is None:
-                raise AppError(
-                    f"The model has an operation without a SQL form ({expr.op}): export to Python "
-                    "or ONNX, or fit with --method additive or linear."
-                )
-            args = [
-                self.columns(arg) if arg.op not in ("input", "text") else arg for arg in expr.args
-            ]
-            self.done[expr] = method(*args, *(() if expr.data is None else (expr.data,)))
-        return self.done[expr]
+        columns: list[Sum] = fold(expr, self._write, self.done)
+        return columns
+
+    def _write(self, expr: Expr, args: list[Any]) -> Any:
+        method = getattr(self, f"_{expr.op}", None)
+        if method is None:
+            raise AppError(
+                f"The model has an operation without a SQL form ({expr.op}): export to Python or "
+                "ONNX, or fit with --method additive or linear."
+            )
+        return method(*args, *(() if expr.data is None else (expr.data,)))
+
+    def _input(self, name: str) -> str:
+        return f"{ROW}.{quoted(name)}"
+
+    _text = _input
 
     def _each(self, x: list[Sum], template: str, *constants: Any) -> list[Sum]:
         """Return a new term of each column, by a template with {x} and constants {0}, {1}."""
@@ -205,20 +198,15 @@ class QueryWriter:
     def _fill(self, x: Any, values: Any) -> list[Sum]:
         if isinstance(x, list):  # encoded columns are complete
             return x
-        name = f"{ROW}.{quoted(x.data)}"
-        if x.data in self.flags:
-            cases = _cases([name, f"NOT {name}"], ["1e0", "0e0", number(values)])
-            return [{cases: 1.0}]
-        return [{f"COALESCE({name}, {number(values)})": 1.0}]
+        if x in self.flags:
+            return [{_cases([x, f"NOT {x}"], ["1e0", "0e0", number(values)]): 1.0}]
+        return [{f"COALESCE({x}, {number(values)})": 1.0}]
 
     def _missing(self, x: Any) -> list[Sum]:
-        if isinstance(x, list):
-            return [{None: 0.0} for _ in x]
-        return [{(f"{ROW}.{quoted(x.data)}", None): 1.0}]
+        return [{None: 0.0} for _ in x] if isinstance(x, list) else [{(x, None): 1.0}]
 
-    def _one_of(self, x: Any, data: Any) -> list[Sum]:
+    def _one_of(self, name: str, data: Any) -> list[Sum]:
         values, missing, tokens = data
-        name = f"{ROW}.{quoted(x.data)}"
         self.tokens[name] = ", ".join(literal(token) for token in tokens)
         return [{(name, None if value == missing else value): 1.0} for value in values]
 
@@ -250,10 +238,10 @@ class QueryWriter:
         return [column for x in args for column in x]
 
     def _add(self, x: list[Sum], y: list[Sum]) -> list[Sum]:
-        return [combined([a, b], [1.0, 1.0]) for a, b in _pairs(x, y)]
+        return [combined([a, b], [1.0, 1.0]) for a, b in _two(x, y)]
 
     def _mul(self, x: list[Sum], y: list[Sum]) -> list[Sum]:
-        return [{f"({self.named(a)} * {self.named(b)})": 1.0} for a, b in _pairs(x, y)]
+        return [{f"({self.named(a)} * {self.named(b)})": 1.0} for a, b in _two(x, y)]
 
     def _clip(self, x: list[Sum], data: Any) -> list[Sum]:
         result: list[Sum] = []
@@ -272,6 +260,12 @@ class QueryWriter:
             return self._each(x, "(1e0 / {x})")
         return self._each(x, "POWER({x}, {0})", exponent)
 
+    def _abs(self, x: list[Sum]) -> list[Sum]:
+        return self._each(x, "ABS({x})")
+
+    def _positive(self, x: list[Sum]) -> list[Sum]:
+        return self._each(x, "CASE WHEN {x} > 0 THEN 1e0 ELSE 0e0 END")
+
     def _exp(self, x: list[Sum]) -> list[Sum]:
         return self._each(self._clip(x, (-LARGEST_EXPONENT, LARGEST_EXPONENT)), "EXP({x})")
 
@@ -289,7 +283,7 @@ class QueryWriter:
     def _distances(self, x: list[Sum], data: Any) -> list[Sum]:
         points, norm = np.asarray(data[0], dtype=float), data[1]
         if norm == "l1":
-            away = [self._each(self._scale(x, (1.0, -point)), UNARY["abs"]) for point in points]
+            away = [self._abs(self._scale(x, (1.0, -point))) for point in points]
             return [combined(columns, [1.0] * len(x)) for columns in away]
         # |x - c|^2 = |x|^2 - 2 c x + |c|^2: half as long as a sum of squares.
         names: list[Sum] = [{self.named(column): 1.0} for column in x]
@@ -326,9 +320,3 @@ def combined(columns: list[Sum], coefs: list[float]) -> Sum:
         for term, value in column.items():
             result[term] = result.get(term, 0.0) + coef * value
     return result
-
-
-def _pairs(x: list[Sum], y: list[Sum]) -> Any:
-    """Return pairs of columns; a single one counts for all."""
-    width = max(len(x), len(y))
-    return zip(x * width if len(x) == 1 else x, y * width if len(y) == 1 else y, strict=True)

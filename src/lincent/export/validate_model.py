@@ -101,10 +101,15 @@ class InvalidModelFile(ValueError):
     """The reason why a file is no model: the end of a message that begins with its name."""
 
 
+def refuse_if(condition: Any, message: str) -> None:
+    """Raise InvalidModelFile with a message if a condition holds."""
+    if condition:
+        raise InvalidModelFile(message)
+
+
 def require(condition: Any, message: str) -> None:
-    """Raise InvalidModelFile with a message unless a condition holds."""
-    if not condition:
-        raise InvalidModelFile(f"is damaged: {message}")
+    """Raise InvalidModelFile about a damaged file unless a condition holds."""
+    refuse_if(not condition, f"is damaged: {message}")
 
 
 def in_words(error: BaseException) -> str:
@@ -119,8 +124,8 @@ def check_model(model: Model) -> None:
     if type(pipeline).__name__ == "Pipeline" and hasattr(pipeline, "steps"):
         check_part(pipeline)
         last = pipeline.steps[-1][1]
-    if not hasattr(last, "classes_") or not hasattr(last, "decision_function"):
-        raise InvalidModelFile(f"holds a {type(last).__name__}, not a fitted lincent pipeline")
+    fitted = hasattr(last, "classes_") and hasattr(last, "decision_function")
+    refuse_if(not fitted, f"holds a {type(last).__name__}, not a fitted lincent pipeline")
     check_columns(model)
     smoke_test(model)
 
@@ -183,8 +188,8 @@ def smoke_test(model: Model) -> None:
 def check_part(part: Any) -> None:
     """Check an estimator, transformer or smaller part, with all that it holds."""
     kind = type(part)
-    if model_class(f"{kind.__module__}.{kind.__name__}") is not kind:
-        raise InvalidModelFile(f"has a part of type {kind.__name__}, which no lincent model has")
+    foreign = model_class(f"{kind.__module__}.{kind.__name__}") is not kind
+    refuse_if(foreign, f"has a part of type {kind.__name__}, which no lincent model has")
     if kind in FIELDS:
         _check_fields(part, FIELDS[kind])
         return

@@ -24,26 +24,16 @@ __all__ = [
 
 if TYPE_CHECKING:
     from lincent.inspection.attribution import contributions
-    from lincent.inspection.coefficients import CoefficientsDisplay, PathDisplay, ShapeDisplay
-    from lincent.inspection.samples import (
+    from lincent.inspection.displays import (
         BoundaryDisplay,
+        CoefficientsDisplay,
         DirectionDisplay,
         ImpactDisplay,
+        PathDisplay,
         ProjectionDisplay,
         ScoresDisplay,
+        ShapeDisplay,
     )
 else:
-    __getattr__ = lazily(
-        __name__,
-        {
-            "BoundaryDisplay": "samples",
-            "CoefficientsDisplay": "coefficients",
-            "DirectionDisplay": "samples",
-            "ImpactDisplay": "samples",
-            "PathDisplay": "coefficients",
-            "ProjectionDisplay": "samples",
-            "ScoresDisplay": "samples",
-            "ShapeDisplay": "coefficients",
-            "contributions": "attribution",
-        },
-    )
+    _homes = dict.fromkeys(__all__, "displays") | {"contributions": "attribution"}
+    __getattr__ = lazily(__name__, _homes)

@@ -21,7 +21,7 @@ AutoLCC is a sum of such parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ from lincent._errors import AppError
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.tabular import TableClassifier
-from lincent.inspection._display import last_step, names_of
+from lincent.inspection.displays import classifier_of, last_step, names_of
 from lincent.inspection.expression import (
     Expr,
     add_up,
@@ -41,6 +41,7 @@ from lincent.inspection.expression import (
     block_scores,
     class_scores,
     evaluate,
+    fold,
     gauss_nodes,
     problem_scores,
     product_game,
@@ -115,98 +116,75 @@ def contributions(
     >>> bool(abs(gaps).max() < 1e-6)
     True
     """
-    names = names_of(X, X.shape[1])
-    model, rows = last_step(estimator, X)
-    if rows is not X:
-        names = names_of(rows, rows.shape[1])
-    if background is not None:
-        background = last_step(estimator, background)[1]
+    model = classifier_of(estimator)
+    tables = [X] if background is None else [X, background]
+    tables = [last_step(estimator, table)[1] for table in tables]
+    names = names_of(tables[0], tables[0].shape[1])
     if isinstance(model, TableClassifier):
-        encoder = model._encoder
-
-        def encode(table: Any) -> np.ndarray:
-            return np.asarray(encoder.encode(model._named(table)))
-
-        rows = encode(rows)
-        if background is None:
-            background = getattr(model, "_reference", rows)
-        else:
-            background = encode(background)
+        tables = [model._encoder.encode(model._named(table)) for table in tables]
         names = [names[source] for source in model._sources]
-    rows = np.asarray(rows, dtype=np.float64)
-    background = rows if background is None else np.asarray(background, dtype=np.float64)
-    return Explainer.of_model(model, names, background, None, random_state).explain(rows)
+    rows, *given = (np.asarray(table, dtype=np.float64) for table in tables)
+    background = given[0] if given else getattr(model, "_reference", rows)
+    return Explainer(model, names, background, random_state=random_state).explain(rows)
 
 
-@dataclass(frozen=True)
 class Explainer:
-    """How the score of a classifier is a sum over its columns.
+    """How the score of a classifier, divided by ``scale``, is a sum over its columns.
 
     ``exact`` describes the contributions of the encoded rows (the input ``ROWS``): a column for
-    each name and output; ``rest`` are functions that compute the scores which it does not contain.
+    each name and output; ``rest`` are functions that compute the scores which it does not contain,
+    to be divided by the scale.
+
+    ``owners`` are the names of the encoded columns; ``means`` their means over all training rows,
+    of which the background are some.
     """
 
-    names: tuple[str, ...]
-    base: np.ndarray
-    exact: Expr | None
-    rest: Sequence[Callable[..., np.ndarray]]
-    groups: list[np.ndarray]
-    background: np.ndarray
-    product_size: int
-    """The largest number of factors of products over columns; 0 where there are none."""
-    random_state: int = 0
-
-    @classmethod
-    def of_model(
-        cls,
+    def __init__(
+        self,
         model: Any,
         owners: Sequence[str],
         background: np.ndarray,
         means: np.ndarray | None = None,
+        scale: float = 1.0,
         random_state: int = 0,
-    ) -> Explainer:
-        """Return the explainer of a fitted classifier.
-
-        ``owners`` are the names of its encoded columns; ``means`` their means over all training
-        rows, of which the background are some.
-        """
-        names = tuple(dict.fromkeys(owners))
-        index = np.array([names.index(owner) for owner in owners])
-        groups = [np.flatnonzero(index == k) for k in range(len(names))]
+    ) -> None:
+        self.names = tuple(dict.fromkeys(owners))
+        self.background, self.means = background, means
+        self.scale, self.random_state = scale, random_state
+        self.index = np.array([self.names.index(owner) for owner in owners])
+        self.groups = [np.flatnonzero(self.index == k) for k in range(len(self.names))]
+        self.base: Any = 0.0
+        self.parts: list[Expr] = []
+        self.rest: list[Callable[..., np.ndarray]] = []
+        self.known: dict[Expr, np.ndarray] = {}
+        self.product_size = 0  # the largest number of factors of products over columns
         X = Expr("input", (), ROWS)
-        parts = _Parts(index, groups, background, means)
         if isinstance(model, AdditiveModel):
-            # Terms are centered over the training rows, whatever the background.
-            pairs = [
-                " & ".join(dict.fromkeys((owners[a], owners[b]))) for a, b in model._terms.pairs
-            ]
-            names = tuple(dict.fromkeys([*names, *pairs]))
-            owned = [*index, *(names.index(pair) for pair in pairs)]
-            term = np.array(owned)[model._terms.owners]
-            weights = _by_group(model._coef, term, len(names))
-            parts.exact.append(
-                additive(model._terms, X, weights).scale(1.0, -model._means @ weights)
-            )
-            parts.base = parts.base + model._intercept
+            self._add_terms(model, X)
         elif isinstance(model, AutoLCC):
             for seen, block, coef in auto_blocks(model, X):
                 try:
-                    parts.add(block_scores(seen, block, coef), np.eye(coef.shape[1]))
+                    self.add(block_scores(seen, block, coef), np.eye(coef.shape[1]))
                 except AppError:  # a feature map of the user's own
                     own = partial(block._scores, coef=coef)
-                    parts.rest.append(lambda rows, own=own, Z=seen: own(evaluate(Z, {ROWS: rows})))
-            parts.base = parts.base + model._intercept + model._shift
+                    self.rest.append(lambda rows, own=own, Z=seen: own(evaluate(Z, {ROWS: rows})))
+            self.base = self.base + model._intercept + model._shift
+        elif (scores := _described(model, X, background)) is None:
+            self.rest.append(lambda rows: _scores(model, rows))
         else:
-            scores = _described(model, X, background)
-            if scores is None:
-                parts.rest.append(lambda rows: _scores(model, rows))
-            else:
-                parts.add(scores, np.eye(parts.depends(scores).shape[0]))
-        exact = add_up(parts.exact) if parts.exact else None
-        base = np.atleast_1d(np.asarray(parts.base, dtype=np.float64))
-        return cls(
-            names, base, exact, parts.rest, groups, background, parts.product_size, random_state
-        )
+            self.add(scores, np.eye(self.depends(scores).shape[0]))
+        self.base = np.atleast_1d(np.asarray(self.base, dtype=np.float64)) / scale
+        self.exact = add_up(self.parts).scale(1.0 / scale) if self.parts else None
+
+    def _add_terms(self, model: AdditiveModel, X: Expr) -> None:
+        """Add shape functions and pairs, centered over the training rows."""
+        columns = [self.names[k] for k in self.index]
+        pairs = [" & ".join(dict.fromkeys((columns[a], columns[b]))) for a, b in model._terms.pairs]
+        self.names = tuple(dict.fromkeys([*self.names, *pairs]))
+        owned = np.array([*self.index, *(self.names.index(pair) for pair in pairs)])
+        weights = _by_group(model._coef, owned[model._terms.owners], len(self.names))
+        self.parts.append(additive(model._terms, X, weights).scale(1.0, -model._means @ weights))
+        self.base = self.base + model._intercept
 
     def explain(self, rows: np.ndarray) -> Contributions:
         """Return the contributions of encoded rows."""
@@ -226,12 +204,6 @@ class Explainer:
             values, error = values[:, :, 0], None if error is None else error[:, :, 0]
         return Contributions(self.names, base, values, error)
 
-    def divided(self, scale: float) -> Explainer:
-        """Return the explainer of scores that are divided by a number."""
-        exact = None if self.exact is None else self.exact.scale(1.0 / scale)
-        rest = [lambda rows, score=score: score(rows) / scale for score in self.rest]
-        return replace(self, base=self.base / scale, exact=exact, rest=rest)
-
     def _sampled(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return Shapley values of ``rest``, their standard errors, and the mean of its draws."""
         rng, n_groups = np.random.default_rng(self.random_state), len(self.groups)
@@ -248,7 +220,7 @@ class Explainer:
                 for step, j in enumerate(way):
                     chain[step + 1 :, :, self.groups[j]] = rows[:, self.groups[j]]
                 flat = chain.reshape(-1, rows.shape[1])
-                scores = np.sum([score(flat) for score in self.rest], axis=0)
+                scores = np.sum([score(flat) for score in self.rest], axis=0) / self.scale
                 scores = scores.reshape(n_groups + 1, len(rows), -1)
                 one = np.zeros((len(rows), len(self.names), scores.shape[2]))
                 one[:, way] = np.diff(scores, axis=0).transpose(1, 0, 2)
@@ -259,37 +231,7 @@ class Explainer:
         error = stacked.std(axis=0, ddof=1) / np.sqrt(N_ORDERS)
         return stacked.mean(axis=0), error, np.mean(means, axis=0)
 
-
-def background_of(encoded: np.ndarray, sources: np.ndarray, random_state: int = 0) -> Any:
-    """Return what a model keeps of its training rows: means, and values of each column.
-
-    The values of the columns are in different orders, so that no row is kept.
-    """
-    rng = np.random.default_rng(random_state)
-    count = min(len(encoded), N_BACKGROUND, max(2, MAX_BACKGROUND // encoded.shape[1]))
-    rows = np.empty((count, encoded.shape[1]))
-    for source in np.unique(sources):
-        drawn = rng.permutation(len(encoded))[:count]
-        rows[:, sources == source] = encoded[drawn][:, sources == source]
-    return {"means": encoded.mean(axis=0).tolist(), "rows": rows.tolist()}
-
-
-class _Parts:
-    """Takes an expression apart: exact contributions, their base, and what has to be sampled."""
-
-    def __init__(
-        self,
-        index: np.ndarray,
-        groups: list[np.ndarray],
-        background: np.ndarray,
-        means: np.ndarray | None,
-    ) -> None:
-        self.index, self.groups, self.background, self.means = index, groups, background, means
-        self.exact: list[Expr] = []
-        self.rest: list[Callable[..., np.ndarray]] = []
-        self.base: Any = 0.0
-        self.known: dict[Expr, np.ndarray] = {}
-        self.product_size = 0
+    # Take an expression apart: exact contributions, their base, and what has to be sampled.
 
     def mean(self, expr: Expr) -> np.ndarray:
         exact = self.means is not None and expr.is_affine()
@@ -298,23 +240,22 @@ class _Parts:
 
     def depends(self, node: Expr) -> np.ndarray:
         """Return which groups each column of an expression is a function of, as indicators."""
-        if node not in self.known:
-            args = [self.depends(arg) for arg in node.args]
-            if node.op == "input":
-                found = np.eye(len(self.groups), dtype=bool)[self.index]
-            elif node.op == "affine":
-                found = np.abs(node.data[0]).T @ args[0] > 0
-            elif node.op == "take":
-                found = args[0][node.data]
-            elif node.op == "concat":
-                found = np.concatenate(args)
-            elif node.op in ("distances", "trees", "min"):
-                width = evaluate(node, {ROWS: self.background[:1]}).shape[1]
-                found = np.tile(args[0].any(axis=0), (width, 1))
-            else:  # of each column alone; a single column of two arguments counts for all
-                found = np.logical_or.reduce(np.broadcast_arrays(*args))
-            self.known[node] = found
-        return self.known[node]
+        return np.asarray(fold(node, self._depends, self.known))
+
+    def _depends(self, node: Expr, args: list[np.ndarray]) -> Any:
+        if node.op == "input":
+            return np.eye(len(self.groups), dtype=bool)[self.index]
+        if node.op == "affine":
+            return np.abs(node.data[0]).T @ args[0] > 0
+        if node.op == "take":
+            return args[0][node.data]
+        if node.op == "concat":
+            return np.concatenate(args)
+        if node.op in ("distances", "trees", "min"):
+            width = evaluate(node, {ROWS: self.background[:1]}).shape[1]
+            return np.tile(args[0].any(axis=0), (width, 1))
+        # Of each column alone; a single column of two arguments counts for all.
+        return np.logical_or.reduce(np.broadcast_arrays(*args))
 
     def add(self, node: Expr, weights: np.ndarray) -> None:
         """Add ``node @ weights``, taken apart into sums of functions that have an exact form."""
@@ -334,7 +275,7 @@ class _Parts:
         elif one:
             expr = node.affine(_by_group(weights, groups, len(self.groups)))
             mean = self.mean(expr)
-            self.exact.append(expr.scale(1.0, -mean))
+            self.parts.append(expr.scale(1.0, -mean))
             self.base = self.base + mean.reshape(len(self.groups), -1).sum(axis=0)
         elif op == "scale":
             factor, constant = (np.broadcast_to(part, len(weights)) for part in data)
@@ -357,7 +298,7 @@ class _Parts:
             # (a - m) (b + n) / 2 for the first column, (a + m) (b - n) / 2 for the second.
             change = left.scale(1.0, -sign * means[0]) * right.scale(1.0, sign * means[1])
             own = np.full(len(weights), self.depends(factor).any(axis=0).argmax())
-            self.exact.append(change.affine(_by_group(weights / 2, own, len(self.groups))))
+            self.parts.append(change.affine(_by_group(weights / 2, own, len(self.groups))))
 
     def add_kernel(self, distances: Expr, factor: Any, weights: np.ndarray) -> None:
         """Add exp(factor distances) of columns, a product over the groups."""
@@ -371,7 +312,7 @@ class _Parts:
         means = np.stack([self.mean(factor) for factor in factors])
         self.product_size = max(self.product_size, means.size)
         data = (means, weights, *gauss_nodes(len(factors), MAX_NODES))
-        self.exact.append(Expr("shapley", tuple(factors), data))
+        self.parts.append(Expr("shapley", tuple(factors), data))
         self.base = self.base + means.prod(axis=0) @ weights
 
     def add_trees(self, seen: Expr, data: Any, weights: np.ndarray) -> None:
@@ -385,53 +326,59 @@ class _Parts:
         boxes = _leaf_boxes(feature, threshold, left)
         own = self.depends(seen).argmax(axis=1)
         rows = evaluate(seen, {ROWS: self.background})
-        game = LeafGame.of(boxes, values, own, len(self.groups), rows)
+        game = LeafGame(boxes, values, own, len(self.groups), rows)
         self.product_size = max(self.product_size, game.means.size)
-        self.exact.append(seen.apply("tree_shapley", game))
+        self.parts.append(seen.apply("tree_shapley", game))
         self.base = self.base + game.means.prod(axis=1) @ values
 
 
-@dataclass(frozen=True)
+def background_of(encoded: np.ndarray, sources: np.ndarray, random_state: int = 0) -> Any:
+    """Return what a model keeps of its training rows: means, and values of each column.
+
+    The values of the columns are in different orders, so that no row is kept.
+    """
+    rng = np.random.default_rng(random_state)
+    count = min(len(encoded), N_BACKGROUND, max(2, MAX_BACKGROUND // encoded.shape[1]))
+    rows = np.empty((count, encoded.shape[1]))
+    for source in np.unique(sources):
+        drawn = rng.permutation(len(encoded))[:count]
+        rows[:, sources == source] = encoded[drawn][:, sources == source]
+    return {"means": encoded.mean(axis=0).tolist(), "rows": rows.tolist()}
+
+
 class LeafGame:
     """Leaves as products over columns: the columns of each leaf, padded, and their means.
 
     ``column``, ``low`` and ``high`` are the conditions low < x <= high of all leaves, those of one
     column of the table together from each of ``starts`` on; ``slot`` are the positions of columns
     in ``means``, of shape (leaves, columns of a leaf).  ``weights`` add leaves up by column.
+
+    ``boxes`` and ``values`` are the bounds and outputs of the leaves, ``index`` the groups of
+    columns, ``rows`` the scaled background.
     """
 
-    column: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    starts: np.ndarray
-    slot: np.ndarray
-    means: np.ndarray
-    weights: sp.csr_array
-
-    @classmethod
-    def of(
-        cls, boxes: list[Any], values: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
-    ) -> LeafGame:
-        """Return the game for scaled ``rows`` of the background; ``index``: groups of columns."""
+    def __init__(
+        self, boxes: list[Any], values: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
+    ) -> None:
         entries = sorted(
             (leaf, int(index[column]), column, *bounds)
             for leaf, box in enumerate(boxes)
             for column, bounds in box.items()
         )
-        leaf, group, column, low, high = (np.array(part) for part in zip(*entries, strict=True))
-        starts = np.flatnonzero(np.diff(leaf, prepend=-1) | np.diff(group, prepend=-1))
-        leaf, group = leaf[starts], group[starts]
+        parts = (np.array(part) for part in zip(*entries, strict=True))
+        leaf, group, self.column, self.low, self.high = parts
+        self.starts = np.flatnonzero(np.diff(leaf, prepend=-1) | np.diff(group, prepend=-1))
+        leaf, group = leaf[self.starts], group[self.starts]
         position = np.arange(len(leaf)) - np.searchsorted(leaf, leaf)
-        shape = len(values), int(position.max()) + 1
-        slot = leaf * shape[1] + position
+        self.means = np.ones((len(values), int(position.max()) + 1))
+        self.slot = leaf * self.means.shape[1] + position
         n_outputs = values.shape[1]
         places = group[:, None] * n_outputs + np.arange(n_outputs)
-        weights = sp.csr_array(
-            (values[leaf].ravel(), (np.repeat(slot, n_outputs), places.ravel())),
-            shape=(shape[0] * shape[1], n_groups * n_outputs),
+        self.weights = sp.csr_array(
+            (values[leaf].ravel(), (np.repeat(self.slot, n_outputs), places.ravel())),
+            shape=(self.means.size, n_groups * n_outputs),
         )
-        game = cls(column, low, high, starts, slot, np.ones(shape), weights)
-        return replace(game, means=game.inside(rows).mean(axis=0))
+        self.means = self.inside(rows).mean(axis=0)
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """Return whether each column of each leaf is in its interval; 1 where it is padded."""

@@ -56,7 +56,7 @@ class HeldOut:
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
         Decision values.
     probabilities : ndarray of shape (n_rows, n_classes) or None
-        ProbabilityMixin, where the classifier has them.
+        Probabilities, where the classifier has them.
     folds : ndarray of int
         Fold of each row; a threshold is chosen on the other folds.
     how : str
@@ -118,20 +118,15 @@ def evaluate(
         found, rows, called = confusion[side, side], confusion[side].sum(), confusion[:, side].sum()
         result["at_threshold"] = {"found": int(found), "rows": int(rows), "called": int(called)}
         histogram = score_histogram(held.scores, codes, classes)
-        at = 0.0
-        if threshold is not None:
-            at = threshold.on_score(classes, held.scores, held.probabilities)
+        at = threshold.on_score(classes, held.scores, held.probabilities) if threshold else 0.0
         result["curves"]["histogram"] = histogram | {"threshold": at / histogram["scale"]}
-        if held.probabilities is not None:
-            thresholds = threshold_table(held.probabilities[:, side], codes == side)
-            result["curves"]["thresholds"] = thresholds
     if held.probabilities is not None:
         scores += probability_metrics(held.probabilities, codes, held.effective)
-    return result | {
-        "positive": plain(classes[side]),
-        "scores": scores,
-        "confusion": confusion.tolist(),
-    }
+        if len(classes) == 2:
+            thresholds = threshold_table(held.probabilities[:, side], codes == side)
+            result["curves"]["thresholds"] = thresholds
+    more = {"positive": plain(classes[side]), "scores": scores, "confusion": confusion.tolist()}
+    return result | more
 
 
 def errors_by_group(
@@ -217,9 +212,8 @@ def auc_metric(scores: np.ndarray, positive: np.ndarray, effective: float = 1.0)
     above = (ranks[:m] - rankdata(plus)) / n
     below = 1 - (ranks[m:] - rankdata(minus)) / m
     area = float(above.mean())
-    variance = (above.var(ddof=1) / m if m > 1 else 0.25) + (
-        below.var(ddof=1) / n if n > 1 else 0.25
-    )
+    shares = ((above, m), (below, n))
+    variance = sum(part.var(ddof=1) / size if size > 1 else 0.25 for part, size in shares)
     half = Z * float(np.sqrt(variance / effective))
     return _metric("roc_auc", area, max(0.0, area - half), min(1.0, area + half), 0.5)
 
@@ -228,22 +222,17 @@ def probability_metrics(
     probabilities: np.ndarray, codes: np.ndarray, effective: float = 1.0
 ) -> list[dict[str, Any]]:
     """Return log loss and Brier score (that of the second class for two) with intervals."""
-    truth = np.eye(probabilities.shape[1])[codes]
-    half = 0.5 if truth.shape[1] == 2 else 1.0
-    frequencies = truth.mean(axis=0)
-    metrics = []
-    for name in ("log_loss", "brier"):
-        losses, baseline = (
-            -np.log(np.clip(p[np.arange(len(codes)), codes], 1e-15, 1.0))
-            if name == "log_loss"
-            else half * ((p - truth) ** 2).sum(axis=1)
-            for p in (probabilities, np.broadcast_to(frequencies, truth.shape))
-        )
-        error = Z * losses.std() / np.sqrt(max(1.0, effective * len(codes)))
-        value = losses.mean()
-        metrics.append(
-            _metric(name, value, max(0.0, value - error), value + error, baseline.mean())
-        )
+    truth, rows = np.eye(probabilities.shape[1])[codes], np.arange(len(codes))
+
+    def losses(p: np.ndarray) -> dict[str, np.ndarray]:
+        squares = ((p - truth) ** 2).sum(axis=1) * (0.5 if truth.shape[1] == 2 else 1.0)
+        return {"log_loss": -np.log(np.clip(p[rows, codes], 1e-15, 1.0)), "brier": squares}
+
+    constant, metrics = losses(np.broadcast_to(truth.mean(axis=0), truth.shape)), []
+    for name, loss in losses(probabilities).items():
+        value, error = loss.mean(), Z * loss.std() / np.sqrt(max(1.0, effective * len(codes)))
+        low, high = max(0.0, value - error), value + error
+        metrics.append(_metric(name, value, low, high, constant[name].mean()))
     return metrics
 
 
@@ -275,10 +264,8 @@ def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list
         precision, recall, _ = precision_recall_curve(positive, values)
     # From the largest threshold on, without scikit-learn's end point (0, 1).
     pairs = np.column_stack([recall, precision])[-2::-1]
-    return {
-        "roc": _thinned(np.column_stack([false_rate, true_rate])),
-        "precision_recall": _thinned(pairs),
-    }
+    rates = np.column_stack([false_rate, true_rate])
+    return {"roc": _thinned(rates), "precision_recall": _thinned(pairs)}
 
 
 def _thinned(points: np.ndarray) -> list[list[float]]:
@@ -290,17 +277,13 @@ def _thinned(points: np.ndarray) -> list[list[float]]:
 
 def calibration_bins(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
     """Return predicted and observed frequency of the positive class by tenths of probability."""
-    bins = np.minimum((probability * 10).astype(int), 9)
-    return [
-        {
-            "from": k / 10,
-            "to": (k + 1) / 10,
-            "rows": int((bins == k).sum()),
-            "predicted": float(probability[bins == k].mean()),
-            "observed": float(positive[bins == k].mean()),
-        }
-        for k in np.unique(bins).tolist()
-    ]
+    bins, result = np.minimum((probability * 10).astype(int), 9), []
+    for k in np.unique(bins).tolist():
+        own = bins == k
+        predicted, observed = float(probability[own].mean()), float(positive[own].mean())
+        ends = {"from": k / 10, "to": (k + 1) / 10, "rows": int(own.sum())}
+        result.append(ends | {"predicted": predicted, "observed": observed})
+    return result
 
 
 def threshold_table(probability: np.ndarray, positive: np.ndarray) -> dict[str, list[Any]]:
@@ -317,14 +300,11 @@ def score_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) 
     low, high = np.quantile(positions, [0.002, 0.998])
     edges = np.linspace(min(low, -0.05), max(high, 0.05), N_BINS + 1)
     inside = np.clip(positions, edges[0], edges[-1])
-    return {
-        "scale": scale,
-        "edges": [round(float(edge), 4) for edge in edges],
-        "counts": {
-            str(plain(label)): np.histogram(inside[codes == k], edges)[0].tolist()
-            for k, label in enumerate(classes)
-        },
+    counts = {
+        str(plain(label)): np.histogram(inside[codes == k], edges)[0].tolist()
+        for k, label in enumerate(classes)
     }
+    return {"scale": scale, "edges": [round(float(at), 4) for at in edges], "counts": counts}
 
 
 def score_scale(scores: np.ndarray, codes: np.ndarray) -> float:
@@ -332,9 +312,7 @@ def score_scale(scores: np.ndarray, codes: np.ndarray) -> float:
     if scores.ndim == 1:
         return class_distance(scores, codes)
     columns = enumerate(scores.T)
-    return float(
-        np.mean([class_distance(column, (codes == k).astype(np.intp)) for k, column in columns])
-    )
+    return float(np.mean([class_distance(column, codes == k) for k, column in columns]))
 
 
 def class_distance(scores: np.ndarray, codes: np.ndarray) -> float:
@@ -359,16 +337,9 @@ def suspected_label_errors(
             break
         row = int(held.rows[k])
         cells = {name: table.table.data.column(name)[row].as_py() for name in names}
-        suspects.append(
-            {
-                "row": table.table.row(row),
-                "label": plain(held.labels[k]),
-                "distance": float(distance[k]),
-                "values": {
-                    name: "" if cell is None else str(cell)[:80] for name, cell in cells.items()
-                },
-            }
-        )
+        values = {name: "" if cell is None else str(cell)[:80] for name, cell in cells.items()}
+        suspect = {"row": table.table.row(row), "label": plain(held.labels[k])}
+        suspects.append(suspect | {"distance": float(distance[k]), "values": values})
     return suspects
 
 
@@ -397,18 +368,13 @@ def example_rows(
     order = np.argsort(scores, kind="stable")
     spread = order[np.unique(np.linspace(0, len(order) - 1, N_EXAMPLES).round().astype(int))]
     numbers = {table.table.row(int(row)): k for k, row in enumerate(held.rows)}
-    chosen = [numbers[one["row"]] for one in suspects] + spread.tolist()
-    return [
-        {
-            "row": table.table.row(int(held.rows[k])),
-            "label": str(plain(held.labels[k])),
-            "inputs": {
-                name: None if cell is None or cell != cell else plain(cell)
-                for name, cell in table.frame.iloc[int(held.rows[k])].items()
-            },
-        }
-        for k in dict.fromkeys(chosen)
-    ]
+    examples = []
+    for k in dict.fromkeys([numbers[one["row"]] for one in suspects] + spread.tolist()):
+        row, label = int(held.rows[k]), str(plain(held.labels[k]))
+        cells = table.frame.iloc[row].items()
+        inputs = {name: None if c is None or c != c else plain(c) for name, c in cells}
+        examples.append({"row": table.table.row(row), "label": label, "inputs": inputs})
+    return examples
 
 
 def evaluation_warnings(
@@ -420,22 +386,20 @@ def evaluation_warnings(
     """Return what a reader of the evaluation should keep in mind."""
     messages = []
     if held.probabilities is not None and held.scores.ndim == 1:
+        probability = held.probabilities[:, 1]
+        differ = 100 * np.mean((held.scores > 0) != (probability > 0.5))
         if threshold is not None:
             messages.append(
                 f"The class is {threshold.positive} from a {threshold.scale} of {threshold.at:.3g} "
                 f"on ({threshold.by}), so it is not always the likelier one."
             )
-        else:
-            probability = held.probabilities[:, 1]
-            differ = int(((held.scores > 0) != (probability > 0.5)).sum())
-            if differ:
-                at = probability[np.abs(held.scores).argmin()]
-                messages.append(
-                    f"The class changes where the probability of {plain(classes[1])} is about "
-                    f"{at:.2f}, not 0.5, since both classes count the same; "
-                    f"{100 * differ / len(held.scores):.1f} % of the held-out rows lie between "
-                    "(--threshold 0.5 moves the threshold)."
-                )
+        elif differ:
+            at = probability[np.abs(held.scores).argmin()]
+            messages.append(
+                f"The class changes where the probability of {plain(classes[1])} is about "
+                f"{at:.2f}, not 0.5, since both classes count the same; {differ:.1f} % of the "
+                "held-out rows lie between (--threshold 0.5 moves the threshold)."
+            )
     first = evaluation["scores"][0]
     if first["low"] <= first["baseline"]:
         messages.append(

@@ -1,9 +1,9 @@
 """Describe a fitted model as an expression of its input columns.
 
 Every model is described here once, as a graph of operations on matrices with one row per sample.
-``evaluate`` computes them with NumPy, ``export.onnx``, ``export.sql``, ``export.evaluator`` and
-``report.model_data`` in other languages, and none of these knows models.  The operations, with
-their constants:
+``evaluate`` computes those of encoded rows with NumPy; ``export.onnx``, ``export.sql``,
+``export.evaluator`` and the script of ``report.model_report`` compute all of them, and none of
+these knows models.  The operations, with their constants:
 
     input, text           name: a column or matrix of numbers, a column of text
     one_of                (values, missing, tokens): indicators of the values of a text column; a
@@ -49,13 +49,14 @@ and c_i = clip((x - k_i) / range, 0, w_i)^3 its m-th basis function is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import add
 from typing import Any
 
 import numpy as np
-import scipy.special
 from scipy.spatial.distance import cdist
 
 from lincent._errors import AppError
@@ -65,7 +66,7 @@ from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
 from lincent.estimators.calibration import LEAK, PAIR_FLOOR, JointCalibration, Softmax
-from lincent.estimators.kernel import KernelLCC
+from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.threshold import Nearest, Threshold
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.pairs import BOUND, LEADING, PairProducts
@@ -76,7 +77,6 @@ from lincent.sources.source import Kind, kind_of
 from lincent.tables.encoder import TableEncoder, category_text
 
 TABLE_MODELS = (AdditiveModel, AutoLCC)
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
 MOST_POINTS = 50_000  # training rows that a nearest-neighbor rule may compare with
 
 
@@ -137,10 +137,14 @@ def concat(*parts: Expr) -> Expr:
 
 def add_up(parts: Sequence[Expr]) -> Expr:
     """Return the sum of expressions."""
-    result = parts[0]
-    for part in parts[1:]:
-        result = result + part
-    return result
+    return reduce(add, parts)
+
+
+def fold(expr: Expr, visit: Callable[[Expr, list[Any]], Any], known: dict[Expr, Any]) -> Any:
+    """Return ``visit(node, values of its arguments)`` for the last node, visiting each once."""
+    if expr not in known:
+        known[expr] = visit(expr, [fold(arg, visit, known) for arg in expr.args])
+    return known[expr]
 
 
 # Tables.
@@ -198,12 +202,9 @@ def encoded(
                 cells = (tokens or {}).get(column.name, [])
                 parts.append(x.apply("one_of", (list(column.categories), missing, cells)))
             else:
-                parts += [
-                    x.apply("missing")
-                    if category == encoder.missing_
-                    else x.apply("equal", (category_number(category), None))
-                    for category in column.categories
-                ]
+                for category in column.categories:
+                    equal = x.apply("equal", (category_number(category), None))
+                    parts.append(x.apply("missing") if category == encoder.missing_ else equal)
         Z = concat(*parts)
     return Z.standardize(encoder.center_, encoder.scale_) if scaled and encoder.scale else Z
 
@@ -220,7 +221,7 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
         if column > 0 and not np.any(weights):
             continue
 
-        def add(power: int, at: float, factor: float, low: float, high: float, row: Any) -> None:
+        def piece(power: int, at: float, factor: float, low: float, high: float, row: Any) -> None:
             pieces[power].append(((column, at, factor, low, high), row))  # noqa: B023
 
         if isinstance(curve, IncreasingCurve):
@@ -228,11 +229,11 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
             # by the rest of s u, where u is the fraction of the interval.
             knots, size = curve.knots, curve.way / curve.scale * np.eye(curve.width) @ weights
             constant -= curve.centers @ size
-            add(1, knots[0], 1.0, -np.inf, 0.0, size[0])
-            add(1, knots[-1], 1.0, 0.0, np.inf, size[-1])
+            piece(1, knots[0], 1.0, -np.inf, 0.0, size[0])
+            piece(1, knots[-1], 1.0, 0.0, np.inf, size[-1])
             for j, step in enumerate(np.diff(knots)):
-                add(1, knots[j], 1.0 / step, 0.0, 1.0, step * size[j])
-                add(2, knots[j], 1.0 / step, 0.0, 1.0, step / 2 * (size[j + 1] - size[j]))
+                piece(1, knots[j], 1.0 / step, 0.0, 1.0, step * size[j])
+                piece(2, knots[j], 1.0 / step, 0.0, 1.0, step / 2 * (size[j + 1] - size[j]))
             continue
         mean, deviation = curve.mean, curve.deviation
         slope = weights[0]
@@ -249,10 +250,10 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
             top = (knots[-1] - knots[:-1]) / length
             cubes = np.concatenate([basis[2:], -basis[2:].sum(axis=0)[None]]) / top[:, None]
             for knot, high, row in zip(knots, top, cubes, strict=False):
-                add(3, mean + deviation * knot, 1.0 / (deviation * length), 0.0, high, row)
+                piece(3, mean + deviation * knot, 1.0 / (deviation * length), 0.0, high, row)
             end = 3.0 * (top[:-1] - top[-1]) / length @ basis[2:]
-            add(1, mean + deviation * knots[-1], 1.0 / deviation, 0.0, np.inf, end)
-        add(1, mean, 1.0 / deviation, -np.inf, np.inf, slope)
+            piece(1, mean + deviation * knots[-1], 1.0 / deviation, 0.0, np.inf, end)
+        piece(1, mean, 1.0 / deviation, -np.inf, np.inf, slope)
     parts = []
     for power, rows in pieces.items():
         if rows:
@@ -271,23 +272,20 @@ def additive(terms: Terms, Z: Expr, coef: np.ndarray) -> Expr:
     """Describe terms(Z) coef: shape functions, and products of the features of pairs."""
     owner = np.repeat(terms.sources, [curve.width for curve in terms.curves])
     n_single = len(owner)
-    parts = [shape_functions(terms.curves, terms.smoothing, Z, coef[:n_single])]
+    single = shape_functions(terms.curves, terms.smoothing, Z, coef[:n_single])
     leading = {
-        column: _first_features(
-            terms.curves, terms.smoothing, Z, np.flatnonzero(owner == column)[:LEADING], BOUND
-        )
+        column: _leading_features(terms.curves, terms.smoothing, Z, owner == column)
         for column in {k for pair in terms.pairs for k in pair}
     }
-    return add_up([*parts, *pair_products(leading, terms.pairs, coef[n_single:])])
+    return add_up([single, *pair_products(leading, terms.pairs, coef[n_single:])])
 
 
-def _first_features(
-    curves: Sequence[Curve], smoothing: float, Z: Expr, places: np.ndarray, bound: float
+def _leading_features(
+    curves: Sequence[Curve], smoothing: float, Z: Expr, own: np.ndarray
 ) -> tuple[Expr, int]:
-    """Describe some features within bounds, which products are made of, and their number."""
-    features = np.arange(sum(curve.width for curve in curves))
-    chosen = (features[:, None] == places).astype(np.float64)
-    return shape_functions(curves, smoothing, Z, chosen).clip(-bound, bound), len(places)
+    """Describe the features of a column that products are made of, and their number."""
+    chosen = np.eye(len(own))[:, np.flatnonzero(own)[:LEADING]]
+    return shape_functions(curves, smoothing, Z, chosen).clip(-BOUND, BOUND), chosen.shape[1]
 
 
 def pair_products(
@@ -319,15 +317,12 @@ def check_scores(model: Any) -> None:
     if isinstance(model, KernelLCC) and model.kernel not in KERNELS:
         name = getattr(model.kernel, "__name__", model.kernel)
         raise AppError(f"kernel={name!r} cannot be exported: use one of {', '.join(KERNELS)}.")
-    points = [
-        len(rule.negative) + len(rule.positive)
-        for rule in vars(model).get("_rules", [])
-        if isinstance(rule, Nearest)
-    ]
-    points.append(len(getattr(model, "images_", ())))
-    if max(points) > MOST_POINTS:
+    rules = [rule for rule in vars(model).get("_rules", []) if isinstance(rule, Nearest)]
+    points = max((len(rule.negative) + len(rule.positive) for rule in rules), default=0)
+    points = max(points, len(getattr(model, "images_", ())))
+    if points > MOST_POINTS:
         raise AppError(
-            f"{type(model).__name__} compares each row with {max(points)} training rows, above "
+            f"{type(model).__name__} compares each row with {points} training rows, above "
             f"{MOST_POINTS}: use discriminator='distance' or 'svm' for an export."
         )
 
@@ -347,22 +342,15 @@ def problem_scores(model: Any, X: Expr) -> Expr:
     if hasattr(model, "local_centers_"):
         squared = X.apply("distances", (model.local_centers_, "l2"))
         _, scales, coef = model._local_model()
-        local = [
-            squared.scale(-scale).apply("exp").affine(coef[:, k].T)
-            for k, scale in enumerate(scales)
-        ]
+        similar = [squared.scale(-scale).apply("exp") for scale in scales]
+        local = [similarity.affine(coef[:, k].T) for k, similarity in enumerate(similar)]
         return add_up([X.affine(model._coef.T, model._intercept), *local])
     if hasattr(model, "plane_coef_"):  # twin support vector machines
         norms = np.linalg.norm(model.plane_coef_, axis=2)
         norms[norms == 0] = 1.0
-        distances = [
-            X.affine(
-                (model.plane_coef_[:, side] / norms[:, side, None]).T,
-                model.plane_intercept_[:, side] / norms[:, side],
-            ).apply("abs")
-            for side in (0, 1)
-        ]
-        return distances[0] - distances[1]
+        coef, intercept = model.plane_coef_ / norms[:, :, None], model.plane_intercept_ / norms
+        first, second = (X.affine(coef[:, k].T, intercept[:, k]).apply("abs") for k in (0, 1))
+        return first - second
     if type(model).__name__ in ("DiscriminativeElasticNet", "DiscriminativeLeastSquares"):
         return _regression_scores(model, X)  # one regression for each class
     if isinstance(model, KernelLCC):
@@ -377,11 +365,9 @@ def problem_scores(model: Any, X: Expr) -> Expr:
 
 
 def _nearest_score(rule: Nearest, line: Expr) -> Expr:
-    away = [
-        line.apply("distances", (points[:, None], "l1")).apply("min")
-        for points in (rule.negative, rule.positive)
-    ]
-    return (away[0] - away[1]).scale(1.0, -rule.shift)
+    points = rule.negative[:, None], rule.positive[:, None]
+    first, second = (line.apply("distances", (side, "l1")).apply("min") for side in points)
+    return (first - second).scale(1.0, -rule.shift)
 
 
 def _kernel(model: KernelLCC, X: Expr) -> Expr:
@@ -406,11 +392,9 @@ def _kernel(model: KernelLCC, X: Expr) -> Expr:
 def _regression_scores(model: Any, X: Expr) -> Expr:
     outputs = X.affine(model.coef_.T, model.intercept_)
     if getattr(model, "discriminator", None) == "1nn":
-        away = [
-            outputs.apply("distances", (model.images_[model._codes == k], "l2"))
-            for k in range(len(model.classes_))
-        ]
-        outputs = concat(*(x.apply("min").apply("power", 0.5).scale(-1.0) for x in away))
+        images = [model.images_[model._codes == k] for k in range(len(model.classes_))]
+        nearest = [outputs.apply("distances", (points, "l2")).apply("min") for points in images]
+        outputs = concat(*(squared.apply("power", 0.5).scale(-1.0) for squared in nearest))
     return outputs if len(model.classes_) > 2 else outputs.take(1) - outputs.take(0)
 
 
@@ -428,9 +412,7 @@ def block_scores(seen: Expr, block: Any, coef: np.ndarray) -> Expr:
         return tree_scores(block.trees_, seen, coef / np.sqrt(len(block.n_leaves_)))
     if isinstance(block, PairProducts):
         leading = {
-            j: _first_features(
-                [curve], block.smoothing, seen.take(j), np.arange(min(curve.width, LEADING)), BOUND
-            )
+            j: _leading_features([curve], block.smoothing, seen.take(j), np.ones(curve.width))
             for j, curve in zip(block.columns_.tolist(), block.curves_, strict=True)
         }
         return add_up([*pair_products(leading, block.pairs_.tolist(), coef)])
@@ -463,10 +445,8 @@ def classifier_outputs(model: Any, X: Expr) -> dict[str, Expr | None]:
     """Describe ``decision_function`` and ``predict_proba`` (None if there is none)."""
     scores = problem_scores(model, X)
     shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
-    return {
-        "score": class_scores(model, shifted),
-        "probability": probabilities(model, scores) if has_probabilities(model) else None,
-    }
+    shares = probabilities(model, scores) if has_probabilities(model) else None
+    return {"score": class_scores(model, shifted), "probability": shares}
 
 
 def class_scores(model: Any, scores: Expr) -> Expr:
@@ -523,9 +503,8 @@ def _coupled(p: Expr, classes: int) -> Expr:
     right_side = p.take(0).scale(0.0, 1.0)
     rows = []
     for i, place in enumerate(np.eye(classes)):
-        to_others, from_others = (
-            p.affine(weights[at].T, ones[at]) for at in (np.s_[i], np.s_[:, i])
-        )
+        to_others = p.affine(weights[i].T, ones[i])
+        from_others = p.affine(weights[:, i].T, ones[:, i])
         squares = from_others.apply("power", 2).affine(np.outer(np.ones(classes), place))
         row = squares - to_others * from_others
         rows.append(concat(row.scale(1.0, 1.0), right_side))
@@ -555,14 +534,14 @@ def _calibrated(calibrator: Any, score: Expr) -> Expr:
     return ramps.affine(np.diff(height)[:, None], height[0])
 
 
-# Values.
+# Values: scores and contributions of encoded rows.
 
+CDIST = {"l1": "cityblock", "l2": "sqeuclidean"}
 FUNCTIONS: dict[str, Any] = {
     "add": np.add,
     "mul": np.multiply,
     "exp": np.exp,
     "abs": np.abs,
-    "missing": np.isnan,
     "positive": lambda x: x > 0,
     "min": lambda x: x.min(axis=1, keepdims=True),
     "concat": lambda *parts: np.concatenate(parts, axis=1),
@@ -572,16 +551,11 @@ FUNCTIONS: dict[str, Any] = {
     "clip": lambda x, data: np.clip(x, *data),
     "power": np.power,
     "fill": lambda x, data: np.where(np.isnan(x), data, x),
-    "softmax": lambda x: scipy.special.softmax(x, axis=1),
-    "distances": lambda x, data: cdist(
-        x, data[0], "sqeuclidean" if data[1] == "l2" else "cityblock"
-    ),
+    "distances": lambda x, data: cdist(x, data[0], CDIST[data[1]]),
     "tree_shapley": lambda x, game: game.values(x),
     "trees": lambda x, data: _tree_values(x, data),
-    "one_of": lambda x, data: (
-        np.where(x == np.array(None), data[1], x) == np.array([data[0]], object)
-    ),
-    "equal": lambda x, data: np.abs(x - data[0]) <= (0.0 if data[1] is None else data[1]),
+    "shapley": lambda *arguments: shapley_values(*arguments),
+    "equal": lambda x, data: np.abs(x - data[0]) <= data[1],
 }
 
 
@@ -597,25 +571,20 @@ def _tree_values(x: np.ndarray, data: Any) -> np.ndarray:
 def plain_nodes(outputs: Mapping[str, Expr | None]) -> dict[str, Any]:
     """Return expressions as plain data: a list of nodes, and the position of each output."""
     nodes: list[list[Any]] = []
-    index: dict[Expr, int] = {}
-    known: dict[str, int] = {}
+    places: dict[str, int] = {}
+    known: dict[Expr, int] = {}
 
-    def add(node: Expr) -> int:
-        if node not in index:
-            args = [add(arg) for arg in node.args]
-            if node.op == "tree_shapley":
-                data = node.data.plain()
-            else:
-                data = plain_value(node.data, bound=node.op == "clip")
-            text = repr((node.op, args, data))  # equal parts of a model are described once
-            if text not in known:
-                nodes.append([node.op, args, data])
-                known[text] = len(nodes) - 1
-            index[node] = known[text]
-        return index[node]
+    def place(node: Expr, args: list[int]) -> int:
+        shapley = node.op == "tree_shapley"
+        data = node.data.plain() if shapley else plain_value(node.data, bound=node.op == "clip")
+        text = repr((node.op, args, data))  # equal parts of a model are described once
+        if text not in places:
+            places[text] = len(nodes)
+            nodes.append([node.op, args, data])
+        return places[text]
 
-    places = {name: None if expr is None else add(expr) for name, expr in outputs.items()}
-    return {**places, "nodes": nodes}
+    named = {name: expr and fold(expr, place, known) for name, expr in outputs.items()}
+    return {**named, "nodes": nodes}
 
 
 def plain_value(value: Any, *, bound: bool = False) -> Any:
@@ -637,34 +606,24 @@ def plain_value(value: Any, *, bound: bool = False) -> Any:
 
 def evaluate(expr: Expr, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the value of an expression, one row per sample, for inputs by name."""
-    values: dict[Expr, np.ndarray] = {}
 
-    def value(node: Expr) -> np.ndarray:
-        if node not in values:
-            if node.op in ("input", "text"):
-                values[node] = inputs[node.data]
-            else:
-                args = [value(arg) for arg in node.args]
-                data = () if node.data is None else (node.data,)
-                function = shapley_values if node.op == "shapley" else FUNCTIONS[node.op]
-                values[node] = function(*args, *data)
-        return values[node]
+    def value(node: Expr, args: list[np.ndarray]) -> np.ndarray:
+        if node.op == "input":
+            return inputs[node.data]
+        return np.asarray(FUNCTIONS[node.op](*args, *(() if node.data is None else (node.data,))))
 
-    return np.asarray(value(expr), dtype=np.float64)
+    return np.asarray(fold(expr, value, {}), dtype=np.float64)
 
 
 def substitute(expr: Expr, name: str, other: Expr) -> Expr:
     """Return an expression with another one in place of an input."""
-    nodes: dict[Expr, Expr] = {}
 
-    def copied(node: Expr) -> Expr:
-        if node not in nodes:
-            args = tuple(map(copied, node.args))
-            is_input = node.op == "input" and node.data == name
-            nodes[node] = other if is_input else Expr(node.op, args, node.data)
-        return nodes[node]
+    def copied(node: Expr, args: list[Expr]) -> Expr:
+        is_input = node.op == "input" and node.data == name
+        return other if is_input else Expr(node.op, tuple(args), node.data)
 
-    return copied(expr)
+    result: Expr = fold(expr, copied, {})
+    return result
 
 
 def shapley_values(*arguments: Any) -> np.ndarray:

@@ -51,10 +51,8 @@ def learning_curve(
                     continue  # the subset cannot be fitted
                 predicted = model.predict(table.frame.iloc[test])
                 scores[k, j] = balanced_accuracy_score(table.labels[test], predicted)
-    counts = [
-        round(np.mean([len(growing[j - sizes]) for growing in subsets])) for j in range(sizes)
-    ]
-    return describe(counts, scores)
+    lengths = [[len(rows) for rows in growing[-sizes:]] for growing in subsets]
+    return describe([round(mean) for mean in np.mean(lengths, axis=0)], scores)
 
 
 def growing_subsets(
@@ -83,22 +81,11 @@ def describe(counts: list[int], scores: np.ndarray) -> dict[str, Any] | None:
     fitted = np.flatnonzero(np.isfinite(scores).all(axis=0))
     if len(fitted) < 2:
         return None
-    last = scores[:, fitted[-1]] - scores[:, fitted[-2]]
-    return {
-        "splits": len(scores),
-        "points": [
-            {
-                "rows": counts[j],
-                "score": float(scores[:, j].mean()),
-                "low": float(scores[:, j].min()),
-                "high": float(scores[:, j].max()),
-            }
-            for j in fitted
-        ],
-        "last": {
-            "from": counts[fitted[-2]],
-            "to": counts[fitted[-1]],
-            "change": float(last.mean()),
-            "up": int((last > 0).sum()),
-        },
-    }
+    points = []
+    for j in fitted:
+        mean, low, high = (float(of(scores[:, j])) for of in (np.mean, np.min, np.max))
+        points.append({"rows": counts[j], "score": mean, "low": low, "high": high})
+    change = scores[:, fitted[-1]] - scores[:, fitted[-2]]
+    last = {"from": counts[fitted[-2]], "to": counts[fitted[-1]]}
+    last |= {"change": float(change.mean()), "up": int((change > 0).sum())}
+    return {"splits": len(scores), "points": points, "last": last}

@@ -72,10 +72,9 @@ def column_importances(
     scores = np.asarray(classifier.decision_function(encoded))
     names = [column.name for column in schema.columns[:MAX_COLUMNS]]
     moves = _mean_moves(classifier, encoded, scores, [owner == name for name in names], rng)
-    entries: list[dict[str, Any]] = [
-        {"column": name, "importance": move / score_scale}
-        for name, move in zip(names, moves, strict=True)
-    ]
+    entries: list[dict[str, Any]] = []
+    for name, move in zip(names, moves, strict=True):
+        entries.append({"column": name, "importance": move / score_scale})
     entries.sort(key=lambda entry: -entry["importance"])
     by_name = {column.name: column for column in schema.columns}
     drawn = [entry["column"] for entry in entries[:N_CURVES] if entry["importance"] > 0]
@@ -86,11 +85,8 @@ def column_importances(
     for entry in entries[: len(drawn)]:
         grid = by_column[entry["column"]]
         entry["curve"] = _curve(classifier, encoded[:CURVE_ROWS], grid, score_scale)
-    few = encoded[:PAIR_ROWS]
-    effects = [
-        _pair_effect(classifier, few, by_column[first], by_column[second], score_scale)
-        for first, second in pairs
-    ]
+    few, both = encoded[:PAIR_ROWS], [(by_column[a], by_column[b]) for a, b in pairs]
+    effects = [_pair_effect(classifier, few, *grids, score_scale) for grids in both]
     return {"importances": entries, "pairs": effects}
 
 
@@ -158,7 +154,7 @@ def _grid_values(frame: Any, column: Column) -> list[Any]:
         values = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
         if column.kind in (NUMBER, FLAG):
             values = np.unique(values)
-    return [float(value) for value in values]
+    return list(values.tolist())
 
 
 def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
@@ -200,10 +196,10 @@ def _curve(classifier: Any, encoded: np.ndarray, grid: _Grid, score_scale: float
             mean[:, 0] + np.interp(values, shape["x"], (shape[side] - shape["value"]) / score_scale)
             for side in ("low", "high")
         )
-    points = [[value, round(float(y), 5)] for value, y in zip(values, mean[:, 0], strict=True)]
-    curve["points"] = points
+    heights = mean[:, 0].round(5).tolist()
+    curve["points"] = [[value, y] for value, y in zip(values, heights, strict=True)]
     if np.max(high - low) > MIN_WIDTH:
-        band = [[round(float(a), 5), round(float(b), 5)] for a, b in zip(low, high, strict=True)]
+        band = np.column_stack([low, high]).round(5).tolist()
         curve |= {"band": band, "band_of": "resamples" if resampled else "rows"}
     return curve
 
@@ -233,10 +229,6 @@ def _pair_effect(
     mean = scores.reshape(*shape, -1).mean(axis=2) / score_scale
     mean = mean - mean.mean(axis=(0, 1))
     k = int(np.ptp(mean, axis=(0, 1)).argmax())
-    label = classifier.classes_[-1 if scores.ndim == 1 else k]
-    return {
-        "columns": [first.name, second.name],
-        "values": [first.values, second.values],
-        "scores": mean[:, :, k].round(4).tolist(),
-        "class": str(plain(label)),
-    }
+    label = str(plain(classifier.classes_[-1 if scores.ndim == 1 else k]))
+    axes = {"columns": [first.name, second.name], "values": [first.values, second.values]}
+    return axes | {"scores": mean[:, :, k].round(4).tolist(), "class": label}

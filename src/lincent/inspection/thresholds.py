@@ -165,10 +165,8 @@ def choose_threshold(
     for fold in np.unique(folds):
         own = folds == fold
         predicted[own] = values[own] >= _best(score, values[~own], is_positive[~own])
-    scale = SCORE if probabilities is None else PROBABILITY
-    threshold = DecisionThreshold(
-        plain(classes[side]), _best(score, values, is_positive), scale, by
-    )
+    best, scale = _best(score, values, is_positive), SCORE if probabilities is None else PROBABILITY
+    threshold = DecisionThreshold(plain(classes[side]), best, scale, by)
     return threshold, np.where(predicted == 1, side, 1 - side)
 
 
@@ -180,9 +178,8 @@ def _best(
     if len(distinct) > MAX_CANDIDATES:
         distinct = np.unique(np.quantile(values, np.linspace(0, 1, MAX_CANDIDATES)))
     candidates = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
-    scores = [
-        score(confusion_matrix(is_positive, (values >= at).astype(np.intp), 2)) for at in candidates
-    ]
+    predictions = ((values >= at).astype(np.intp) for at in candidates)
+    scores = [score(confusion_matrix(is_positive, called, 2)) for called in predictions]
     # The middle of those that are equally good.
     best = np.flatnonzero(np.isclose(scores, max(scores), rtol=0, atol=1e-12))
     return float(candidates[best[len(best) // 2]])

@@ -1,9 +1,17 @@
-"""The elements of a page, independent of HTML or Markdown: text, tables, figures, code, notes."""
+"""The elements of a page, independent of HTML or Markdown: text, tables, figures, code, notes.
+
+Charts are plain data that the script of a page draws (``interactive.js``); their prose is found by
+name in ``prose.toml``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
 
@@ -158,6 +166,36 @@ class Section:
     blocks: tuple[Block, ...]
 
 
+@cache
+def _prose() -> dict[str, Any]:
+    file = resources.files("lincent.report").joinpath("prose.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def texts_of(table: str, name: str = "") -> dict[str, Any]:
+    """Return the texts of a table of ``prose.toml``, or of a name in it, less -0, -1, ..."""
+    texts = _prose()[table]
+    return dict(texts[re.sub(r"-\d+$", "", name)] if name else texts)
+
+
+def prose(table: str, name: str, /, **fields: Any) -> str:
+    """Return a text of ``prose.toml`` with its fields filled in."""
+    return str(_prose()[table][name].format(**fields))
+
+
+def section(name: str, /, *blocks: Block, **fields: Any) -> Section:
+    """Return a section with its title, and its lead if it has one, of ``prose.toml``."""
+    texts = {key: text.format(**fields) for key, text in texts_of("sections", name).items()}
+    lead = [Paragraph(texts["lead"])] if "lead" in texts else []
+    return Section(name, texts["title"], (*lead, *blocks))
+
+
+def note(name: str) -> Note:
+    """Return a note of ``prose.toml``."""
+    texts = texts_of("notes", name)
+    return Note(texts["title"], tuple(texts["text"]))
+
+
 @dataclass(frozen=True)
 class Page:
     """A whole report: the answer first, then everything else."""
@@ -214,3 +252,87 @@ def seconds(value: float) -> Item:
     if value < 0.995:
         return Item(f"{1000 * value:.0f} ms", value)
     return Item(f"{value:.1f} s", value)
+
+
+# Charts.
+
+Chart = dict[str, Any]
+
+
+def line(name: str, xs: Sequence[float], ys: Sequence[float], **more: Any) -> Chart:
+    """Return a line of a chart; ``band``, ``dot``, ``dots`` and ``sizes`` may be added."""
+    return {"name": name, "points": [list(pair) for pair in zip(xs, ys, strict=True)], **more}
+
+
+def lines(x: str, y: str, *series: Chart, **more: Any) -> Chart:
+    """Return lines over the axis x; ``xlim``, ``ylim``, ``log``, ``diagonal``, ``vline``."""
+    return {"type": "lines", "x": x, "y": y, "series": series, **more}
+
+
+def bars(names: Sequence[str], values: Sequence[float], **more: Any) -> Chart:
+    """Return a bar for each name, with ``ranges`` if given; names may be long."""
+    return {"type": "bars", "names": names, "values": values, **more}
+
+
+def dots(names: Sequence[str], values: Sequence[float], marks: Sequence[str], **more: Any) -> Chart:
+    """Return a dot for each name, colored by its mark (best, near or far).
+
+    ``ranges`` are intervals, ``shown`` the texts of the values, ``log`` a logarithmic scale.
+    """
+    return {"type": "dots", "names": names, "values": values, "marks": marks, **more}
+
+
+def heat(
+    y: str, rows: Sequence[str], x: str, columns: Sequence[str], values: Any, **more: Any
+) -> Chart:
+    """Return a colored cell for each row and column; ``show`` writes the values into them."""
+    named = {"type": "heat", "x": x, "y": y, "rows": rows, "columns": columns}
+    return named | {"values": values, **more}
+
+
+def chart_figure(name: str, /, *charts: Chart, **fields: Any) -> Figure:
+    """Return charts side by side with the texts of ``prose.toml``; several have a ``title`` each.
+
+    ``fields`` are those of the texts.
+    """
+    texts = texts_of("figures", name)
+    alt, caption = (texts[key].format(**fields) for key in ("alt", "caption"))
+    return Figure(name, "", alt, caption, chart_numbers(charts), charts=charts)
+
+
+def chart_numbers(charts: Sequence[Chart]) -> Table:
+    """Return the numbers of charts as one table, without columns that are empty."""
+    cells: list[tuple[Any, ...]] = []  # chart, line, place, value, low, high
+    for chart in charts:
+        if chart["type"] == "lines":
+            many = len(chart["series"]) > 1
+            rows = [
+                (s["name"] if many else "", s["points"], s.get("band")) for s in chart["series"]
+            ]
+        elif chart["type"] == "heat":
+            named = zip(chart["rows"], chart["values"], strict=True)
+            rows = [(row, zip(chart["columns"], own, strict=True), None) for row, own in named]
+        else:
+            points = zip(chart["names"], chart["values"], strict=True)
+            rows = [("", points, chart.get("ranges"))]
+        for name, points, ranges in rows:
+            for k, point in enumerate(points):
+                limits = ranges[k] if ranges else (None, None)
+                cells.append((chart.get("title", ""), name, *point, *limits))
+    first = charts[0]
+    x, y = (first.get(axis, "") if len(charts) == 1 else "" for axis in ("x", "y"))
+    place, value = x or "At", (first.get("unit") if first["type"] == "heat" else y) or "Value"
+    by_row = y if first["type"] == "heat" else ""
+    titles = ("Panel", by_row or "Of", place, value, "from", "to")
+    kept = [k for k in range(6) if any(row[k] not in ("", None) for row in cells)]
+    numeric = [all(isinstance(row[k], (float, int, type(None))) for row in cells) for k in range(6)]
+
+    def cell(entry: Any) -> Item:
+        if isinstance(entry, str):
+            return text(entry)
+        if entry is None:
+            return Item("")
+        return Item(f"{entry:.4g}".replace("-", "−"), float(entry))
+
+    headings = tuple(Heading(str(titles[k]), numeric[k]) for k in kept)
+    return Table(headings, tuple(tuple(cell(row[k]) for k in kept) for row in cells))

@@ -1,6 +1,6 @@
 """The report of an experiment: which method, by how much, is it real, and how long.
 
-`comparison_page` is the page of ``lincent compare``; `settings_section`, `note` and `facts_footer`
+`comparison_page` is the page of ``lincent compare``; `settings_section`, `wall_time` and `footer`
 are shared with the pages of the paper's study.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +26,22 @@ from lincent.report.blocks import (
     Code,
     Figure,
     Item,
-    Note,
     Page,
     Paragraph,
     Section,
+    chart_figure,
+    dots,
+    note,
     number,
     probability,
+    prose,
     seconds,
+    section,
     tabulated,
     text,
+    texts_of,
     yes_or_no,
 )
-from lincent.report.charts import dots
 from lincent.report.rendering import write_page
 
 
@@ -83,41 +86,44 @@ class Comparison:
     def answer(self) -> tuple[str, ...]:
         """Return two sentences: what is best and by how much; is that real."""
         if not self.best:
-            return ("No method gave a score.", "The table below has the reason of each method.")
-        top = self.scored.iloc[0]
+            return (_text("no-score"), _text("reasons"))
+        top, n_splits = self.scored.iloc[0], self.config["runs"]
         score = f"{top['mean']:.3f}" if self.metric == "mcc" else f"{100 * top['mean']:.1f} %"
-        first = f"{self.best} is best here: {self.title} {score} on held-out rows, " + (
-            "one split" if top["runs"] == 1 else f"mean of {top['runs']} splits"
-        )
-        if len(self.scored) == 1:
-            return (first + ".", "There is nothing to compare it with.")
-        second, n_splits = self.scored.iloc[1], self.config["runs"]
-        gap = self.scale * (top["mean"] - second["mean"])
-        first += f", {gap:.{2 if gap < 1 else 1}f}{self.unit} ahead of {second['method']}."
-        if n_splits < 3:
-            plural = "s" if n_splits > 1 else ""
-            return (first, f"With {n_splits} split{plural} no difference is proved.")
-        if not self.near:
-            return (first, f"The lead is real over all {self.n_worse} other methods, corrected.")
-        shown = ", ".join(self.near[:4])
-        shown += f" and {len(self.near) - 4} more" if len(self.near) > 4 else ""
-        plural = "s" if self.n_worse > 1 else ""
-        worse = f"; {self.n_worse} other method{plural} are behind" if self.n_worse else ""
-        return (first, f"It cannot be distinguished from {shown}{worse}.")
+        splits = "one split" if top["runs"] == 1 else f"mean of {top['runs']} splits"
+        lead, real = "", _text("alone")
+        if len(self.scored) > 1:
+            second = self.scored.iloc[1]
+            gap = self.scale * (top["mean"] - second["mean"])
+            shown = f"{gap:.{2 if gap < 1 else 1}f}{self.unit}"
+            lead = _text("ahead", gap=shown, second=second["method"])
+            real = _text("real", worse=self.n_worse)
+            if n_splits < 3:
+                real = _text("few-splits", splits=f"{n_splits} split{'s' * (n_splits > 1)}")
+            elif self.near:
+                near = ", ".join(self.near[:4])
+                near += f" and {len(self.near) - 4} more" if len(self.near) > 4 else ""
+                plural = "s" * (self.n_worse > 1)
+                worse = f"; {self.n_worse} other method{plural} are behind" if self.n_worse else ""
+                real = _text("near", near=near, worse=worse)
+        fields = {"best": self.best, "title": self.title, "score": score, "splits": splits}
+        return (_text("best", lead=lead, **fields), real)
 
     def command(self) -> str:
         """Return the ``lincent fit`` line of the best method, empty where no command fits it."""
         config = self.config
         in_file = "reading" in config and config["data"] != "in memory"
-        if not self.best or not in_file or self.best.endswith("-untied"):
-            return ""
-        if self.method["family"] not in ("centralization", "paper"):
+        fits = self.best and in_file and not self.best.endswith("-untied")
+        if not fits or self.method["family"] not in ("centralization", "paper"):
             return ""
         parts = ["lincent", "fit", config["data"], "--target", config["target"]]
         parts += ["--method", self.best]
         for name, value in self.chosen.items():
             parts += ["--set", f"{name}={value}"]
         return shlex.join([*parts, *table_options(config), "-o", "model.lincent"])
+
+
+def _text(name: str, /, **fields: Any) -> str:
+    return prose("comparison", name, **fields)
 
 
 # ------------------------------------------------------------------------------------- the page
@@ -143,7 +149,7 @@ def comparison_page(result: ExperimentResult) -> Page:
         ("Parameters", "chosen inside the training part" if nested else "defaults"),
         ("Wall time", wall_time(result)),
     )
-    title = f"Which classifier for {problem['name']}?"
+    title = _text("title", name=problem["name"])
     lead = _lead(comparison) if comparison.best else None
     return Page(title, comparison.answer(), lead, facts, tuple(sections), footer(result))
 
@@ -177,12 +183,7 @@ def _lead(comparison: Comparison) -> Figure:
         ("Splits#", lambda line: number(line.runs, 0)),
         ("Status", lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet")),
     )
-    caption = (
-        f"Mean {title} on held-out rows over splits{percent}, with one standard deviation. Strong "
-        "blue: the best. Light blue: cannot be distinguished from it. Gray: behind by a real "
-        "difference."
-    )
-    return Figure("scores", "", f"{title} of every method", caption, table, charts=(chart,))
+    return replace(chart_figure("scores", chart, title=title, percent=percent), numbers=table)
 
 
 def _scores(comparison: Comparison) -> Section:
@@ -203,21 +204,18 @@ def _scores(comparison: Comparison) -> Section:
             return text("ok", "quiet")
         return text(f"{line.failed} of {line.failed + line.runs} failed", "bad", line.reason)
 
-    caption = (
-        "Mean on held-out rows; percent, the correlation apart. The best of each column is marked."
-    )
     scores = tabulated(
         comparison.lines.itertuples(),
         ("Method", lambda line: line.method),
         *((f"{METRICS[m]}#", lambda line, m=m: cell(line, m)) for m in metrics),
         ("Status", status),
-        caption=caption,
+        caption=_text("scores"),
     )
     blocks: list[Any] = [scores, note("auc")]
     if comparison.result.missing:
         missing = tuple(f"{name}: {reason}" for name, reason in comparison.result.missing)
         blocks += [Paragraph("Not run:"), Bullets(missing)]
-    return Section("all-scores", "All scores", tuple(blocks))
+    return section("all-scores", *blocks)
 
 
 def _differences(comparison: Comparison) -> Section:
@@ -240,7 +238,7 @@ def _differences(comparison: Comparison) -> Section:
         ("Wilcoxon, Holm#", lambda pair: probability(pair.wilcoxon_holm)),
         ("Effect#|rank-biserial correlation", lambda pair: number(pair.effect, 2, signed=True)),
         ("Won / tied / lost", lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}"),
-        caption=f"{best} against each other method.",
+        caption=_text("differences", best=best),
     )
     mean, low, high = (scale * comparison.pairs[name] for name in ("mean", "low", "high"))
     finite = np.isfinite(low)
@@ -251,14 +249,9 @@ def _differences(comparison: Comparison) -> Section:
         ranges=list(zip(low.where(finite, mean), high.where(finite, mean), strict=True)),
         shown=[points(value / scale).text for value in mean],
     )
-    caption = (
-        f"How far each method is behind {best}, split by split, in {comparison.title}"
-        f"{comparison.unit}, with corrected 95 % intervals. Blue: real after Holm's correction. "
-        "Gray: could be chance."
-    )
-    alt = f"How far each method is behind {best}"
-    drawn = Figure("differences", "", alt, caption, charts=(chart,))
-    return Section("differences", "Is the difference real?", (drawn, table, note("real")))
+    texts = {"best": best, "title": comparison.title, "unit": comparison.unit}
+    drawn = replace(chart_figure("differences", chart, **texts), numbers=None)
+    return section("differences", drawn, table, note("real"))
 
 
 def _times(comparison: Comparison) -> Section:
@@ -273,23 +266,18 @@ def _times(comparison: Comparison) -> Section:
         ("Median fit#", lambda line: seconds(line.seconds)),
         ("Fits#", lambda line: number(line.runs, 0)),
     )
-    caption = (
-        f"Median time of a fit ({what}), one thread, on a logarithmic scale. A fit that exceeds "
-        f"{comparison.config['time_limit']:g} s is stopped and marked."
-    )
-    drawn = Figure("times", "", "Median time of one fit", caption, table, charts=(chart,))
-    return Section("times", "How long each took", (drawn,))
+    limit = comparison.config["time_limit"]
+    drawn = replace(chart_figure("times", chart, what=what, limit=limit), numbers=table)
+    return section("times", drawn)
 
 
 def _winner(comparison: Comparison) -> Section:
-    intro = "This command fits the winner on all rows, with a held-out score:"
-    code = comparison.command()
+    intro, code = _text("command"), comparison.command()
     if not code:
-        intro = "The winner is this estimator, after the preparation that the settings describe:"
-        code = estimator_call(comparison.method, comparison.chosen)
+        intro, code = _text("estimator"), estimator_call(comparison.method, comparison.chosen)
     if comparison.chosen:
-        intro = "The parameters are those chosen most often inside the training parts. " + intro
-    return Section("winner", "The winner", (Paragraph(intro), Code(code)))
+        intro = _text("chosen", intro=intro)
+    return section("winner", Paragraph(intro), Code(code))
 
 
 def _data(comparison: Comparison) -> Section:
@@ -304,16 +292,14 @@ def _data(comparison: Comparison) -> Section:
     )
     blocks: list[Any] = [table]
     if ratio > 1.5:
-        sentence = (
-            f"The largest class is {ratio:.1f} times the smallest; always answering with it would "
-            f"be {100 * largest / total:.1f} % accurate."
-        )
-        blocks.append(Paragraph(sentence))
+        percent = 100 * largest / total
+        blocks.append(Paragraph(_text("imbalance", ratio=ratio, percent=percent)))
     if problem["notes"]:
         blocks += [Paragraph("Noticed in the data:"), Bullets(tuple(problem["notes"]))]
     if problem["categories"]:
-        blocks.append(Paragraph(f"Categories, one-hot: {', '.join(problem['categories'])}."))
-    return Section("data", "The data", (*blocks, note("imbalance")))
+        names = ", ".join(problem["categories"])
+        blocks.append(Paragraph(_text("categories", names=names)))
+    return section("data", *blocks, note("imbalance"))
 
 
 def _command(result: ExperimentResult) -> str:
@@ -346,14 +332,6 @@ def table_options(config: Mapping[str, Any]) -> list[str]:
 # ------------------------------------------------------------------- shared with the paper's pages
 
 
-def note(name: str) -> Note:
-    """Return a note of ``notes.toml``."""
-    notes = tomllib.loads(
-        resources.files("lincent.report").joinpath("notes.toml").read_text("utf-8")
-    )
-    return Note(notes[name]["title"], tuple(notes[name]["text"]))
-
-
 def shorten(label: str, length: int = 28) -> str:
     """Return a label that fits beside a figure."""
     return label if len(label) <= length else label[: length - 1] + "…"
@@ -368,16 +346,14 @@ def wall_time(result: ExperimentResult) -> str:
     """Return the time of this call and of all fits; a resumed experiment has more of the latter."""
     fits = float(result.frame[["fit_seconds", "score_seconds"]].sum().sum())
     wall, jobs = duration(result.config["wall_seconds"]), result.config["jobs"]
-    return f"{wall} in this call with {jobs} process(es); all fits {duration(fits)}"
+    return _text("wall-time", wall=wall, jobs=jobs, fits=duration(fits))
 
 
 def footer(result: ExperimentResult) -> str:
     """Return versions, date and seed."""
     config, versions = result.config, result.config["versions"]
-    return (
-        f"lincent {versions['lincent']}, scikit-learn {versions['scikit-learn']}, "
-        f"{config['finished']}, seed {config['seed']}."
-    )
+    named = {"lincent": versions["lincent"], "sklearn": versions["scikit-learn"]}
+    return _text("footer", finished=config["finished"], seed=config["seed"], **named)
 
 
 def estimator_call(method: Mapping[str, Any], chosen: Mapping[str, Any] = {}) -> str:
@@ -397,7 +373,7 @@ def settings_section(result: ExperimentResult, command: str) -> Section:
         ("Settings", lambda method: text(estimator_call(method), "wrap")),
         ("Grid values#|how many values tuning tries", lambda method: number(method["grid"], 0)),
         ("Note", lambda method: text(method["note"], "wrap")),
-        caption="Every method receives z-scored features.",
+        caption=_text("methods"),
     )
     problems = tabulated(
         result.problems,
@@ -410,24 +386,13 @@ def settings_section(result: ExperimentResult, command: str) -> Section:
         ("Licence", lambda problem: text(problem["licence"], "wrap")),
         ("Fingerprint", lambda problem: text(problem["digest"], "quiet")),
     )
-    config, machine, tests = result.config, result.config["machine"], result.config["statistics"]
+    config = result.config
+    fields = {key: config[key] for key in ("seed", "jobs", "machine")}
+    fields |= {"tests": config["statistics"], "limit": config["time_limit"]}
     versions = ", ".join(f"{name} {version}" for name, version in config["versions"].items())
-    facts = (
-        "Preparation, fitted on the training part of each split: missing numbers become the "
-        "median, categories one-hot, constant columns dropped, z-scores.",
-        f"Test: {tests['test']}; zeros: {tests['zero_rule']}; {tests['method']}; level "
-        f"{tests['alpha']}. Intervals: corrected resampled t, Nadeau and Bengio 2003; several "
-        "comparisons: Holm.",
-        f"Seed {config['seed']}, {config['jobs']} process(es) of one thread each, limit "
-        f"{config['time_limit']:g} s for a fit.",
-        f"Versions: {versions}.",
-        f"Machine: {machine['system']} {machine['architecture']}, {machine['cores']} cores.",
-        "All runs, with every score, time, warning and error, are rows of runs.parquet beside this "
-        "file.",
-    )
-    repeat = Paragraph("This command repeats the run; the same seed gives the same splits:")
-    blocks = (repeat, Code(command), methods, problems, Bullets(facts))
-    return Section("settings", "Methods and settings", blocks)
+    facts = [fact.format(**fields, versions=versions) for fact in texts_of("comparison")["facts"]]
+    blocks = (Paragraph(_text("repeat")), Code(command), methods, problems, Bullets(tuple(facts)))
+    return section("settings", *blocks)
 
 
 # ------------------------------------------------------------------------ for the command line
@@ -452,18 +417,14 @@ def summary_lines(result: ExperimentResult) -> list[str]:
 def summary_dict(result: ExperimentResult) -> dict[str, Any]:
     """Return the winner, every method's mean, and how far each is behind, for a program."""
     comparison = Comparison(result)
+    means = comparison.scored.set_index("method")[["mean", "sd", "runs"]]
+    behind = comparison.pairs.set_index("method").rename(columns={"mean": "by"})
     return {
         "metric": comparison.metric,
         "winner": comparison.best or None,
         "not_told_apart": comparison.near,
-        "means": {
-            line.method: {"mean": line.mean, "sd": line.sd, "runs": line.runs}
-            for line in comparison.scored.itertuples()
-        },
-        "behind": {
-            pair.method: {"by": pair.mean, "low": pair.low, "high": pair.high, "real": pair.real}
-            for pair in comparison.pairs.itertuples()
-        },
+        "means": means.to_dict("index"),
+        "behind": behind[["by", "low", "high", "real"]].to_dict("index"),
         "roles": result.config["roles"],
         "fit": comparison.command(),
     }

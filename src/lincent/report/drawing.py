@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from lincent._errors import import_optional, printable
-from lincent.inspection._display import COLORS, INK, LIGHT
+from lincent.inspection.displays import COLORS, INK, LIGHT
 
 _NAMES = (
     "ink", "muted", "line", "paper", "best", "near", "far", "good", "bad",
@@ -23,14 +23,9 @@ _NAMES = (
 COLOR = {name: f"#0a0b{position + 16:02x}" for position, name in enumerate(_NAMES)}
 _VARIABLE = {value: f"var(--{name})" for name, value in COLOR.items()}
 # The colors of the two classes, and white under and around markers.
-_VARIABLE |= {
-    COLORS[0]: "var(--s1)",
-    COLORS[1]: "var(--s2)",
-    LIGHT[0]: "var(--area1)",
-    LIGHT[1]: "var(--area2)",
-    INK: "var(--ink)",
-    "#ffffff": "var(--paper)",
-}
+_THEME = ("s1", "s2", "area1", "area2", "ink", "paper")
+for _color, _name in zip((*COLORS, *LIGHT, INK, "#ffffff"), _THEME, strict=True):
+    _VARIABLE[_color] = f"var(--{_name})"
 REM_PER_INCH = 5.75
 """Eleven points of matplotlib are then 14 pixels, the size of a table's letters."""
 SERIES = tuple(COLOR[f"s{k}"] for k in range(1, 7))
@@ -42,32 +37,19 @@ def drawing(width: float, height: float, **layout: Any) -> Iterator[tuple[Any, A
     matplotlib = import_optional("matplotlib", "app", "A report")
     from matplotlib.figure import Figure
 
+    muted = ("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "xtick.labelcolor")
+    hidden = ("text.parse_math", "axes.spines.top", "axes.spines.right", "legend.frameon")
     settings: Any = {
-        "svg.fonttype": "none",
-        "font.size": 11,
-        "text.parse_math": False,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": COLOR["muted"],
-        "axes.labelcolor": COLOR["muted"],
-        "axes.titlecolor": COLOR["ink"],
-        "text.color": COLOR["ink"],
-        "xtick.color": COLOR["muted"],
-        "ytick.color": COLOR["muted"],
-        "xtick.labelcolor": COLOR["muted"],
-        "ytick.labelcolor": COLOR["ink"],
-        "grid.color": COLOR["line"],
-        "axes.titlesize": 11,
-        "legend.frameon": False,
-        "legend.fontsize": 10,
+        **dict.fromkeys(muted, COLOR["muted"]),
+        **dict.fromkeys(("axes.titlecolor", "text.color", "ytick.labelcolor"), COLOR["ink"]),
+        **dict.fromkeys(hidden, False),
+        **{"grid.color": COLOR["line"], "svg.fonttype": "none"},
+        **{"font.size": 11, "axes.titlesize": 11, "legend.fontsize": 10},
     }
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=(width, height), layout="constrained")
-        if "mosaic" in layout:
-            axes = figure.subplot_mosaic(**layout)
-        else:
-            axes = figure.subplots(**layout)
-        yield figure, axes
+        make = figure.subplot_mosaic if "mosaic" in layout else figure.subplots
+        yield figure, make(**layout)
 
 
 def to_svg(figure: Any, name: str) -> str:
@@ -96,8 +78,7 @@ def to_svg(figure: Any, name: str) -> str:
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{prefix}-\1"', svg)
     # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
-    svg = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r' (?:width|height)="[^"]*"', "", svg, count=2)
     width = REM_PER_INCH * figure.get_figwidth()
     return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from lincent._console import json_text
+from lincent._errors import AppError
 from lincent._files import encode
-from lincent.export.model import Model
+from lincent.export.code import describe
+from lincent.export.model import Model, contributions_of
+from lincent.inspection.thresholds import PROBABILITY
 from lincent.model_selection.metrics import TITLES
 from lincent.report.blocks import (
     Block,
     Bullets,
     Code,
+    Column,
     Figure,
     Heading,
     Item,
@@ -24,28 +31,25 @@ from lincent.report.blocks import (
     Section,
     Table,
     Widget,
+    bars,
+    chart_figure,
+    dots,
+    heat,
+    line,
+    lines,
     number,
+    prose,
+    section,
     tabulated,
     text,
+    texts_of,
 )
-from lincent.report.charts import bars, chart_figure, dots, heat, line, lines
-from lincent.report.model_data import model_data
 from lincent.report.rendering import render_html, render_markdown, render_text
+from lincent.tables.schema import CATEGORY, FLAG
 
 MAX_BARS, MAX_WARNINGS = 20, 6
+MAX_INPUTS, MAX_CHARACTERS = 300, 12_000_000  # of a model that a page computes
 NOT_IN_TEXT = ("tuning", "columns", "use", "provenance")
-BANDS = {
-    "rows": " The band holds the curves of 80 % of the rows: wide where the effect of a column "
-    "depends on the others.",
-    "resamples": " The band holds 80 % of the curves of resampled rows.",
-}
-ENCODINGS = {
-    "number": "mean 0, standard deviation 1",
-    "flag": "0 and 1, then mean 0, standard deviation 1",
-    "category": "one column of 0 and 1 for each value",
-    "date": "days, month, weekday (and hour)",
-    "": "left out",
-}
 
 
 def model_report(explanation: dict[str, Any], model: Model | None = None) -> str:
@@ -64,16 +68,15 @@ def report_files(
     explanation: dict[str, Any], model: Model, paths: Sequence[str]
 ) -> dict[str, bytes]:
     """Return the report as HTML, JSON (.json) or Markdown (.md), by the name of each file."""
-    files = {}
-    for path in paths:
+
+    def content(path: str) -> str:
         if path.endswith(".json"):
-            text = json_text(explanation)
-        elif path.endswith(".md"):
-            text = render_markdown(model_page(explanation))
-        else:
-            text = model_report(explanation, model)
-        files[path] = encode(text)
-    return files
+            return json_text(explanation)
+        if path.endswith(".md"):
+            return render_markdown(model_page(explanation))
+        return model_report(explanation, model)
+
+    return {path: encode(content(path)) for path in paths}
 
 
 def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
@@ -98,17 +101,15 @@ def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
     sections = [make(*arguments) for shown, make, *arguments in parts if shown]
     noticed = [*(explanation["warnings"] or ()), *(explanation.get("notes") or ())]
     if len(noticed) > MAX_WARNINGS:
-        noticed = [
-            *noticed[: MAX_WARNINGS - 1],
-            f"{len(noticed) - MAX_WARNINGS + 1} more warnings stand at the end of the page.",
-        ]
+        rest = prose("model", "more-warnings", count=len(noticed) - MAX_WARNINGS + 1)
+        noticed = [*noticed[: MAX_WARNINGS - 1], rest]
     return Page(
-        title=f"A model for {explanation['target']}",
+        title=prose("model", "title", target=explanation["target"]),
         answer=_answer(explanation),
         lead=_lead(explanation),
         facts=_facts(explanation),
         sections=tuple(sections),
-        footer=f"Made by lincent {explanation['lincent']}.",
+        footer=prose("model", "footer", version=explanation["lincent"]),
         warnings=tuple(noticed),
     )
 
@@ -145,33 +146,25 @@ def _answer(explanation: dict[str, Any]) -> tuple[str, ...]:
     first += f", from {used} column{'s' * (used != 1)}." if used else "."
     evaluation = explanation["evaluation"]
     if not evaluation:
-        return (first, "No row could be held out, so there is no estimate for new rows.")
+        return (first, prose("model", "nothing-held-out"))
     confusion, where = evaluation["confusion"], explanation["evaluated_on"]
     if "at_threshold" in evaluation:
         at, name = evaluation["at_threshold"], evaluation["positive"]
-        false = at["called"] - at["found"]
-        plain = f"Of {where} it finds {of_hundred(at['found'], at['rows'])} of class {name}; "
-        plain += (
-            f"{of_hundred(false, at['called'])} of its alarms (rows called {name}) are false."
-            if at["called"]
-            else "it raises no alarm."
-        )
+        alarms = prose("model", "no-alarm")
+        if at["called"]:
+            false = of_hundred(at["called"] - at["found"], at["called"])
+            alarms = prose("model", "false-alarms", false=false, name=name)
+        found = of_hundred(at["found"], at["rows"])
+        plain = prose("model", "found", where=where, found=found, name=name, alarms=alarms)
     else:
-        right, rows = sum(row[k] for k, row in enumerate(confusion)), evaluation["rows"]
+        right = of_hundred(sum(row[k] for k, row in enumerate(confusion)), evaluation["rows"])
         present = [k for k, row in enumerate(confusion) if sum(row)]
-        worst = min(present, key=lambda k: confusion[k][k] / sum(confusion[k]))
-        least = of_hundred(confusion[worst][worst], sum(confusion[worst]))
-        plain = (
-            f"Of {where} it names the right class for {of_hundred(right, rows)}; hardest is "
-            f"{names[worst]}, found in {least}."
-        )
+        k = min(present, key=lambda k: confusion[k][k] / sum(confusion[k]))
+        least = of_hundred(confusion[k][k], sum(confusion[k]))
+        plain = prose("model", "right", where=where, right=right, worst=names[k], least=least)
     score = evaluation["scores"][0]
-    metric = (
-        f"{TITLES[score['name']].capitalize()} {score['value']:.3f} (95 % interval "
-        f"{score['low']:.3f} to {score['high']:.3f}); the best constant prediction has "
-        f"{score['baseline']:.3f}."
-    )
-    return (first, plain, metric)
+    metric = TITLES[score["name"]].capitalize()
+    return (first, plain, prose("model", "score", metric=metric, **score))
 
 
 def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -185,11 +178,11 @@ def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         used = sum(bool(column["used_as"]) for column in explanation["columns"])
         facts.append(("Columns used", f"{used} of {len(explanation['columns']) - 1}"))
     certificate = explanation["certificate"]
+    optimum = "the method gives no certificate"
     if certificate:
         word = "certified" if certificate["certified"] else "not certified"
-        facts.append(("Optimum", f"{word}, relative gap {certificate['relative_gap']:.1e}"))
-    else:
-        facts.append(("Optimum", "the method gives no certificate"))
+        optimum = f"{word}, relative gap {certificate['relative_gap']:.1e}"
+    facts.append(("Optimum", optimum))
     if explanation["tuned"]:
         score = explanation["tuned"]["mean_test_score"]
         facts.append((f"Cross-validated {explanation['tuned']['scoring']}", f"{score:.3f}"))
@@ -204,29 +197,18 @@ def _lead(explanation: dict[str, Any]) -> Figure | None:
     histogram = (evaluation.get("curves") or {}).get("histogram")
     if not histogram:
         names = [str(label) for label in explanation["classes"]]
-        shares = [
-            [round(100 * count / max(1, sum(row)), 1) for count in row]
-            for row in evaluation["confusion"]
-        ]
+        counts = evaluation["confusion"]
+        shares = [[round(100 * n / max(1, sum(row)), 1) for n in row] for row in counts]
         chart = heat("true class", names, "called", names, shares, show=len(names) <= 8)
-        caption = f"How the {where} of each class are called, in percent of it."
-        return chart_figure("confusion", "True and predicted classes", caption, chart)
-    edges = histogram["edges"]
+        return chart_figure("confusion", chart, where=where)
+    edges, series = histogram["edges"], []
     middles = [(low + high) / 2 for low, high in pairwise(edges)]
-    chart = lines(
-        "score, in distances between the classes",
-        "percent of the class",
-        *(
-            line(name, middles, [100 * n / max(1, sum(own)) for n in own], steps=edges)
-            for name, own in histogram["counts"].items()
-        ),
-        vline=histogram["threshold"],
-        ylim=[0, None],
-    )
-    caption = f"Where the {where} of each class lie on the score; the class changes at the dashed "
-    return chart_figure(
-        "histogram", "Rows of both classes along the score", caption + "line.", chart
-    )
+    for name, own in histogram["counts"].items():
+        percent = [100 * n / max(1, sum(own)) for n in own]
+        series.append(line(name, middles, percent, steps=edges))
+    x, y = "score, in distances between the classes", "percent of the class"
+    chart = lines(x, y, *series, vline=histogram["threshold"], ylim=[0, None])
+    return chart_figure("histogram", chart, where=where)
 
 
 # How good it is, and where to put the threshold.
@@ -238,7 +220,7 @@ def _evaluation(explanation: dict[str, Any]) -> Section:
     blocks: list[Block] = [scores_table(evaluation), _confusion(explanation)]
     if curves:
         blocks += _class_curves(explanation, curves)
-    return Section("how-good", f"How good it is on {explanation['evaluated_on']}", tuple(blocks))
+    return section("how-good", *blocks, where=explanation["evaluated_on"])
 
 
 def scores_table(evaluation: dict[str, Any]) -> Table:
@@ -251,8 +233,7 @@ def scores_table(evaluation: dict[str, Any]) -> Table:
         ("95 % from#|95 % interval", lambda s: number(s["low"], 3)),
         ("to#|95 % interval", lambda s: number(s["high"], 3)),
         ("constant#|the best constant prediction", lambda s: number(s["baseline"], 3)),
-        caption=f"{evaluation['how']}; bounds of the 95 % interval. The last column is the best "
-        "constant prediction, for log loss and Brier score the frequencies of the classes.",
+        caption=prose("model", "scores", how=evaluation["how"]),
     )
 
 
@@ -265,9 +246,9 @@ def _confusion(explanation: dict[str, Any]) -> Table:
     classes = [str(label) for label in explanation["classes"]]
     counts = explanation["evaluation"]["confusion"]
     called = [sum(row[k] for row in counts) for k in range(len(classes))]
-    threshold, where = explanation.get("threshold"), "the model's own threshold"
-    if threshold:
-        where = "{positive} from a {scale} of {at:.3g} on ({by})".format(**threshold)
+    where = prose("model", "own-threshold")
+    if explanation.get("threshold"):
+        where = prose("model", "threshold", **explanation["threshold"])
     return tabulated(
         range(len(classes)),
         ("True class", lambda k: classes[k]),
@@ -279,7 +260,7 @@ def _confusion(explanation: dict[str, Any]) -> Table:
          lambda k: _percent(counts[k][k], sum(counts[k]))),
         ("right when called#|share of the predictions that are right (precision)",
          lambda k: _percent(counts[k][k], called[k])),
-        caption=f"Right and wrong at {where}; the last two columns in percent.",
+        caption=prose("model", "confusion", where=where),
     )  # fmt: skip
 
 
@@ -300,25 +281,13 @@ def _class_curves(explanation: dict[str, Any], curves: dict[str, Any]) -> list[B
             x, y, sizes = ([b[key] for b in bins] for key in ("predicted", "observed", "rows"))
             series["calibration"].append(line(name, x, y, sizes=sizes))
     it = next(iter(curves)) if len(curves) == 1 else "the class"
-    figures = (
-        ("roc", f"share of the others called {it}", f"share of {it} found",
-         f"How many of {it} are found, against false alarms, for every threshold (ROC curve). The "
-         "dots are this model; the dotted line is a random prediction."),
-        ("precision_recall", f"share of {it} found", "right among those called so",
-         f"How often a call of {it} is right, against how many are found."),
-        ("calibration", f"predicted probability of {it}", "observed share",
-         f"Is the probability of {it} right? On the dotted line predictions come true as often as "
-         "they say; larger dots have more rows."),
-    )  # fmt: skip
-    limits = {"xlim": [0, 1], "ylim": [0, 1]}
-    return [
-        chart_figure(
-            key, f"{y} against {x}", caption,
-            lines(x, y, *series[key], diagonal=key != "precision_recall", **limits),
-        )
-        for key, x, y, caption in figures
-        if series[key]
-    ]  # fmt: skip
+    figures: list[Block] = []
+    for key, own in series.items():
+        if own:
+            x, y = (texts_of("figures", key)[axis].format(it=it) for axis in ("x", "y"))
+            limits = {"diagonal": key != "precision_recall", "xlim": [0, 1], "ylim": [0, 1]}
+            figures.append(chart_figure(key, lines(x, y, *own, **limits), it=it, x=x, y=y))
+    return figures
 
 
 def _threshold(explanation: dict[str, Any]) -> Section:
@@ -326,7 +295,7 @@ def _threshold(explanation: dict[str, Any]) -> Section:
     thresholds = evaluation["curves"]["thresholds"]
     name, at = str(evaluation["positive"]), evaluation["at_threshold"]
     classes = [str(label) for label in explanation["classes"]]
-    own = explanation.get("threshold")
+    own = explanation.get("threshold") or {"scale": None}
     data = {
         **thresholds,
         "positive": name,
@@ -334,21 +303,12 @@ def _threshold(explanation: dict[str, Any]) -> Section:
         "option": "" if name == classes[1] else f" --positive {shlex.quote(name)}",
         "rows": evaluation["rows"],
         "positives": at["rows"],
-        "own": {
-            "called": at["called"],
-            "at": own["at"] if own and own["scale"] == "probability" else None,
-        },
+        "own": {"called": at["called"], "at": own["at"] if own["scale"] == PROBABILITY else None},
         "costs": [1, 1],
     }
     prices = (evaluation.get("costs") or {}).get("costs")
     if prices:
         data["costs"] = [prices[data["negative"]], prices[name]]
-    lead = (
-        f"From which probability on is a row called {name}? Move the threshold, and type what a "
-        "false alarm and a missed row cost you. It starts beside the model's own threshold. The "
-        "counts are those of the rows that you choose it on: new rows do a little worse. "
-        f"lincent fit --positive {data['negative']} asks about the other class."
-    )
     rows = at["rows"]
     table = tabulated(
         range(19, len(thresholds["at"]), 20),
@@ -358,15 +318,14 @@ def _threshold(explanation: dict[str, Any]) -> Section:
         ("false alarms#", lambda k: number(thresholds["called"][k] - thresholds["found"][k], 0)),
         ("found#", lambda k: _percent(thresholds["found"][k], rows)),
         ("missed#", lambda k: number(rows - thresholds["found"][k], 0)),
-        caption=f"What thresholds would do to {evaluation['rows']} rows, {rows} of them {name} "
-        "(shares in percent).",
+        caption=prose("model", "thresholds", rows=evaluation["rows"], positives=rows, name=name),
     )
-    widget = Widget("threshold", data, lead)
-    return Section("threshold", "Choose the threshold", (widget, table))
+    lead = prose("model", "threshold-lead", name=name, other=data["negative"])
+    return section("threshold", Widget("threshold", data, lead), table)
 
 
 def _groups(by: dict[str, Any]) -> Section:
-    return Section("groups", f"Errors by {by['column']}", (groups_table(by),))
+    return section("groups", groups_table(by), column=by["column"])
 
 
 def groups_table(by: dict[str, Any]) -> Table:
@@ -389,35 +348,89 @@ def groups_table(by: dict[str, Any]) -> Table:
             for key, title in kinds.items()
             if any(key in group for group in by["groups"])
         ),
-        caption="In percent, with 95 % intervals.",
+        caption=prose("model", "groups"),
     )
 
 
 def _what_if(explanation: dict[str, Any], model: Model) -> Section:
     data = model_data(model, explanation)
     if isinstance(data, str):
-        return Section("what-if", "What if?", (Paragraph(data),))
-    rows = len(data["rows"])
-    lead = "Change any value and see what the model says. What the columns add to the score is "
-    lead += "against the average row." if data["names"] else "not computed for this model here."
+        return section("what-if", Paragraph(data))
+    kind = "contributions" if data["names"] else "no-contributions"
+    lead = prose("model", "what-if", contributions=prose("model", kind))
     blocks: list[Block] = [Widget("what-if", data, lead)]
-    if rows:
-        blocks.append(
-            Paragraph(
-                f"This page contains {rows} rows of the table, to start from. lincent fit --no-rows"
-                " leaves them out of model and page, lincent explain --no-rows out of a page."
-            )
-        )
-    return Section("what-if", "What if?", tuple(blocks))
+    if data["rows"]:
+        blocks.append(Paragraph(prose("model", "rows", rows=len(data["rows"]))))
+    return section("what-if", *blocks)
+
+
+def model_data(model: Model, explanation: dict[str, Any]) -> dict[str, Any] | str:
+    """Return what the page computes with, or why it cannot.
+
+    The script of the page evaluates the operations of ``inspection.expression``.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model.
+    explanation : dict
+        That of ``explain_model``: importances order the inputs, ``examples`` are rows to start
+        from.
+    """
+    if len(model.schema.inputs) > MAX_INPUTS:
+        return f"The model has {len(model.schema.inputs)} inputs, too many to change here."
+    explainer = contributions_of(model)
+    sampled = explainer.exact is None or bool(explainer.rest)
+    # Contributions of many leaves take far more space than the scores, which then stay.
+    for parts in [None] if sampled else [explainer, None]:
+        try:
+            data = describe(model, parts.exact if parts else None)
+        except AppError as error:
+            return f"The model cannot be computed in a page: {error}"
+        if len(json.dumps(data["nodes"])) <= MAX_CHARACTERS:
+            break
+    else:
+        return "The model is too large to be computed in a page."
+    data.setdefault("contribution", None)
+    return data | {
+        "classes": [str(label) for label in model.classes],
+        "names": list(parts.names) if parts else [],
+        "base": parts.base.tolist() if parts else [],
+        "inputs": _inputs(model, explanation),
+        "rows": explanation.get("examples") or [],
+    }
+
+
+def _inputs(model: Model, explanation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return name, kind, range and a typical value of each input, the most important first."""
+    encoder, drawn = model.pipeline[0], np.array(model.summary["background"]["rows"])
+    first = np.searchsorted(encoder.sources, np.arange(len(encoder.columns_)))
+    kinds = {name: column for column in model.schema.columns for name in column.inputs}
+    rank = {entry["column"]: k for k, entry in enumerate(explanation["importances"] or ())}
+    inputs = []
+    for code, k in zip(encoder.columns_, first, strict=True):
+        column = kinds[code.name]
+        entry: dict[str, Any] = {"name": code.name, "column": column.name, "kind": column.kind}
+        if column.kind == CATEGORY:
+            shares = model.summary["shares"].get(code.name, {})
+            words = [value for value in code.categories if value != encoder.missing_]
+            entry["values"] = words
+            entry["typical"] = max(words, key=lambda word: shares.get(word, 0.0), default=None)
+        else:
+            values = drawn[:, k]
+            if encoder.scale:
+                values = values * encoder.scale_[k] + encoder.center_[k]
+            values = values.round(10)
+            entry["kind"] = FLAG if column.kind == FLAG else "number"
+            entry |= {"low": float(values.min()), "high": float(values.max())}
+            entry["whole"] = bool(np.all(np.abs(values - values.round()) < 1e-6))
+            typical = float(np.median(values))
+            entry["typical"] = round(typical) if entry["whole"] else float(f"{typical:.4g}")
+        inputs.append(entry)
+    return sorted(inputs, key=lambda entry: rank.get(entry["column"], len(rank)))
 
 
 # What it goes by.
-
-
-def side_names(problem: dict[str, Any]) -> list[str]:
-    """Return the names of both sides of a binary subproblem."""
-    sides = problem["negative"], problem["positive"]
-    return [str(side[0]) if len(side) == 1 else "the rest" for side in sides]
 
 
 def term_name(term: dict[str, Any]) -> str:
@@ -430,17 +443,14 @@ def _importances(explanation: dict[str, Any]) -> Section:
     shown = importances[:MAX_BARS]
     names, values = ([entry[key] for entry in shown] for key in ("column", "importance"))
     chart = bars(names, values, x="Column", y="Importance")
-    caption = "How far the score moves on average when the column's values are permuted among the "
-    caption += "rows (permutation importance), in distances between the classes."
-    alt = "How far each column moves the score"
-    blocks: list[Block] = [chart_figure("importances", alt, caption, chart)]
+    blocks: list[Block] = [chart_figure("importances", chart)]
     curves = [entry["curve"] for entry in importances if entry.get("curve")]
     if curves:
         flags = {c["column"] for c in explanation["columns"] or () if c["used_as"] == "flag"}
         blocks.append(_partial_effects(curves, flags, str(explanation["classes"][-1])))
     if explanation.get("pairs"):
         blocks.append(_pairs(explanation["pairs"]))
-    return Section("importances", "What it goes by", tuple(blocks))
+    return section("importances", *blocks)
 
 
 def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: str) -> Figure:
@@ -452,9 +462,7 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
         ys = curve.get("lines") or {positive: [y for _, y in curve["points"]]}
         if name in flags:
             numeric, xs = False, ["yes" if x else "no" for x in xs]
-        heights += [y for own in ys.values() for y in own] + [
-            y for pair in band or () for y in pair
-        ]
+        heights += [y for own in (*ys.values(), *(band or ())) for y in own]
         if numeric:
             chart = lines(name, "", *(line(k, xs, own) for k, own in ys.items()))
             if band:
@@ -462,43 +470,34 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
         elif len(ys) == 1:
             chart = bars(xs, next(iter(ys.values())), ranges=band)
         else:
-            chart = heat(
-                name, xs, "", list(ys), [list(row) for row in zip(*ys.values(), strict=True)]
-            )
+            cells = [list(row) for row in zip(*ys.values(), strict=True)]
+            chart = heat(name, xs, "", list(ys), cells)
         charts.append(chart | {"title": name})
     margin = 0.08 * (max(heights) - min(heights) or 1.0)
     limits = {"ylim": [min(heights) - margin, max(heights) + margin]}
     toward = "a class" if any("lines" in curve for curve in curves) else positive
-    bands = sorted({curve["band_of"] for curve in curves if "band" in curve})
-    caption = (
-        f"What a column adds to the score, value by value; up, right or blue speaks for {toward}. "
-        "One scale for all, in distances between the classes."
-        + "".join(BANDS[band] for band in bands)
-    )
-    alt = "The score along the columns with the largest effect"
-    return chart_figure("partial-effects", alt, caption, *(chart | limits for chart in charts))
+    kinds = sorted({curve["band_of"] for curve in curves if "band" in curve})
+    bands, charts = "".join(prose("bands", kind) for kind in kinds), [c | limits for c in charts]
+    return chart_figure("partial-effects", *charts, toward=toward, bands=bands)
 
 
 def _pairs(pairs: list[dict[str, Any]]) -> Figure:
     """Return what two columns add together, on a grid of their values."""
     charts = []
     for pair in pairs:
-        (first, second), (rows, columns) = pair["columns"], (
-            [value if isinstance(value, str) else f"{value:.4g}" for value in values]
-            for values in pair["values"]
-        )  # fmt: skip
+        first, second = pair["columns"]
+        rows, columns = (
+            [v if isinstance(v, str) else f"{v:.4g}" for v in p] for p in pair["values"]
+        )
         # Small numbers below.
         chart = heat(first, rows[::-1], second, columns, pair["scores"][::-1])
         charts.append(chart | {"title": f"{first} and {second}", "unit": f"toward {pair['class']}"})
-    caption = (
-        "The mean score for each combination of two columns that act together, against its average "
-        "in the panel: blue speaks for the class named below, orange against it."
-    )
-    return chart_figure("pairs", "Pairs of columns that act together", caption, *charts)
+    return chart_figure("pairs", *charts)
 
 
 def _coefficients(k: int, problem: dict[str, Any]) -> Section:
-    (low, high), terms = side_names(problem), problem["terms"][:MAX_BARS]
+    both, terms = (problem["negative"], problem["positive"]), problem["terms"][:MAX_BARS]
+    low, high = (str(side[0]) if len(side) == 1 else "the rest" for side in both)
 
     def signed(value: float) -> Item:
         return Item(f"{value:+.4g}".replace("-", "−"), float(value))
@@ -510,40 +509,26 @@ def _coefficients(k: int, problem: dict[str, Any]) -> Section:
         ("Effect#", lambda term: signed(term["effect"])),
     )
     chart = bars([term_name(term) for term in terms], [term["effect"] for term in terms])
-    caption = (
-        f"Right speaks for {high}, left for {low}. The effect is the coefficient times the "
-        "standard deviation over the rows; a category's coefficient is against the average of its "
-        "column."
-    )
-    alt = f"Effects of the columns: right for {high}, left for {low}."
-    figure = replace(chart_figure(f"coefficients-{k}", alt, caption, chart), numbers=numbers)
-    title = f"The linear score: what speaks for {high} and for {low}"
-    return Section(f"coefficients-{k}", title, (figure,))
+    name, sides = f"coefficients-{k}", {"high": high, "low": low}
+    figure = replace(chart_figure(name, chart, **sides), numbers=numbers)
+    return section(name, figure, **sides)
 
 
 def _suspected_label_errors(explanation: dict[str, Any]) -> Section:
     suspects = explanation["suspected_label_errors"]
-    names = list(suspects[0].get("values") or {})
+    wrong = "Wrong by#|how far on the other side of the threshold"
+    shown: list[Any] = [
+        (Heading(name), lambda e, name=name: (e.get("values") or {}).get(name, ""))
+        for name in suspects[0].get("values") or {}
+    ]
     table = tabulated(
         suspects,
         ("Row#", lambda e: number(e["row"], 0)),
         ("Class", lambda e: e["label"]),
-        (
-            "Wrong by#|how far on the other side of the threshold",
-            lambda e: number(e["distance"], 2),
-        ),
-        *(
-            (Heading(name), lambda e, name=name: (e.get("values") or {}).get(name, ""))
-            for name in names
-        ),
+        (wrong, lambda e: number(e["distance"], 2)),
+        *shown,
     )
-    lead = Paragraph(
-        "The rows that lie farthest on the wrong side, scored by models that were fitted without "
-        f"them ({explanation['evaluated_on']}); a wrong label is the first thing to check. Rows "
-        "are counted as in the file."
-    )
-    title = "Rows that are probably mislabeled"
-    return Section("suspected-label-errors", title, (lead, table))
+    return section("suspected-label-errors", table, where=explanation["evaluated_on"])
 
 
 # How it was made.
@@ -552,10 +537,8 @@ def _suspected_label_errors(explanation: dict[str, Any]) -> Section:
 def learning_curve_text(curve: dict[str, Any]) -> str:
     """Return whether more rows would help."""
     last = curve["last"]
-    return (
-        f"From {last['from']} to {last['to']} rows the held-out balanced accuracy changes by "
-        f"{100 * last['change']:+.1f} points, up in {last['up']} of {curve['splits']} splits."
-    )
+    points, splits = 100 * last["change"], curve["splits"]
+    return prose("model", "learning-curve", points=points, splits=splits, **last)
 
 
 def _search(tuning: dict[str, Any]) -> Section:
@@ -564,10 +547,7 @@ def _search(tuning: dict[str, Any]) -> Section:
         name, (xs, ys) = tuning["parameter"], zip(*tuning["points"], strict=True)
         log = min(xs) > 0 and max(xs) > 20 * min(xs)
         chart = lines(name, "cross-validated", line("score", xs, ys, dots=True), log=log)
-        alt = f"The cross-validated score along {name}"
-        figure = chart_figure(
-            "tuning", alt, f"{alt}. A flat curve means that the choice matters little.", chart
-        )
+        figure = chart_figure("tuning", chart, name=name)
     else:
         candidates = tuning["maps"]  # best first, so the first of a feature map is its best
         names = list(dict.fromkeys(candidate["map"] for candidate in candidates))
@@ -581,18 +561,9 @@ def _search(tuning: dict[str, Any]) -> Section:
             ("Folds#|weak candidates are dropped early", lambda c: number(c["folds"], 0)),
             ("Weight#|in the average", lambda c: number(c["weight"], 3)),
         )
-        caption = (
-            "The feature maps that were tried, each at its best C; larger is better. Blue is in "
-            "use: the best candidates are averaged. Dots close together mean that the choice "
-            "matters little."
-        )
         chart = dots(names, best, ["best" if name in used else "far" for name in names])
-        alt = "The cross-validated score of every feature map"
-        figure = replace(chart_figure("feature-maps", alt, caption, chart), numbers=numbers)
-    lead = Paragraph(
-        "The search was cross-validated on the training rows; the held-out score above is separate."
-    )
-    return Section("tuning", "How it was tuned", (lead, figure))
+        figure = replace(chart_figure("feature-maps", chart), numbers=numbers)
+    return section("tuning", figure)
 
 
 def _learning_curve(curve: dict[str, Any]) -> Section:
@@ -600,48 +571,31 @@ def _learning_curve(curve: dict[str, Any]) -> Section:
         [point[key] for point in curve["points"]] for key in ("rows", "score", "low", "high")
     )
     mean = line("mean", xs, ys, band=list(zip(low, high, strict=True)), dots=True)
-    figure = chart_figure(
-        "learning-curve",
-        "Held-out balanced accuracy along the number of training rows",
-        "Balanced accuracy on held-out rows of fits to growing subsets of the others: mean and "
-        f"range over {curve['splits']} splits, at the method's own threshold.",
-        lines("training rows", "balanced accuracy", mean, log=True),
-    )
-    lead = Paragraph(learning_curve_text(curve))
-    return Section("learning-curve", "Would more rows help?", (lead, figure))
+    chart = lines("training rows", "balanced accuracy", mean, log=True)
+    figure = chart_figure("learning-curve", chart, splits=curve["splits"])
+    return section("learning-curve", Paragraph(learning_curve_text(curve)), figure)
 
 
 def _columns(columns: list[dict[str, Any]]) -> Section:
-    shown: list[tuple[str, Callable[[Any], Any]]] = [
+    def encoding(column: Any) -> Item:
+        role = "target" if column["role"] == "target" else column["used_as"] or "unused"
+        return text(prose("encodings", role), "wrap")
+
+    shown: list[Column] = [
         ("Column", lambda c: c["column"]),
         ("Inferred type", lambda c: c["role"]),
-        ("Encoding", lambda c: text(
-            "predicted" if c["role"] == "target" else ENCODINGS[c["used_as"]], "wrap")),
-    ]  # fmt: skip
+        ("Encoding", encoding),
+    ]
     if any(column["reason"] for column in columns):
         shown.append(("Reason", lambda c: text(c["reason"], "wrap")))
-    lead = Paragraph(
-        "A missing number is replaced by the median, with an indicator column where missing values "
-        "are frequent; a missing category is a category."
-    )
-    return Section("columns", "How each column is used", (lead, tabulated(columns, *shown)))
+    return section("columns", tabulated(columns, *shown))
 
 
 def _usage(explanation: dict[str, Any]) -> Section:
     path = str(explanation["model"])
     name = (explanation.get("data") or {}).get("name") or "new.csv"
-    code = (
-        "from lincent.export import load_model\n"
-        "from lincent.workflow import predict_file\n\n"
-        f"model = load_model({path!r})\n"
-        f"scored = predict_file(model, {name!r}, 'scored.csv')\n"
-        "print(scored.rows, dict(scored.classes))\n"
-    )
     command = shlex.join(["lincent", "predict", path, name, "-o", "scored.csv"])
-    lead = Paragraph(
-        "Name your new rows in place of the training table; the target may be missing."
-    )
-    return Section("use", "How to use it", (lead, Code(code), Code(command)))
+    return section("use", Code(prose("model", "code", path=path, name=name)), Code(command))
 
 
 def _provenance(explanation: dict[str, Any]) -> Section:
@@ -657,4 +611,4 @@ def _provenance(explanation: dict[str, Any]) -> Section:
     facts += [(f"version: {k}", v) for k, v in versions if v != "absent"]
     stated = [(name, value) for name, value in facts if value is not None]
     table = tabulated(stated, ("What", lambda f: f[0]), ("Value", lambda f: text(f[1], "wrap")))
-    return Section("provenance", "How it was made", (*blocks, table))
+    return section("provenance", *blocks, table)

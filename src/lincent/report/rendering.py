@@ -40,9 +40,7 @@ def render_html(page: Page) -> str:
     if page.data:
         script += _template("interactive.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    environment = _environment(autoescape=True)
-    environment.filters["safe_id"] = safe_id
-    template = environment.from_string(_template("page.html.j2"))
+    template = _environment(autoescape=True).from_string(_template("page.html.j2"))
     # No "<" in the data, so that nothing in it ends its element.
     data = json.dumps(page.data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     html: str = template.render(
@@ -54,11 +52,8 @@ def render_html(page: Page) -> str:
 def render_markdown(page: Page) -> str:
     """Return a page as Markdown, without drawings but with all numbers."""
     page = without_empty(page)
-    environment = _environment(autoescape=False)
-    environment.filters["md"] = escape_markdown
-    environment.filters["cell"] = escape_cell
-    environment.filters["fence"] = fence
-    text: str = environment.from_string(_template("page.md.j2")).render(page=page)
+    template = _environment(autoescape=False).from_string(_template("page.md.j2"))
+    text: str = template.render(page=page)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
@@ -151,9 +146,8 @@ def _template(name: str) -> str:
 
 def _environment(autoescape: bool) -> Any:
     jinja2 = import_optional("jinja2", "app", "A report")
-    return jinja2.Environment(
-        autoescape=autoescape,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    strict, blocks = jinja2.StrictUndefined, {"trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(autoescape=autoescape, undefined=strict, **blocks)
+    environment.filters |= {"safe_id": safe_id, "md": escape_markdown, "cell": escape_cell}
+    environment.filters["fence"] = fence
+    return environment

@@ -44,6 +44,7 @@ from lincent.report.blocks import (
     Paragraph,
     Section,
     Table,
+    note,
     number,
     probability,
     seconds,
@@ -51,7 +52,7 @@ from lincent.report.blocks import (
     text,
     yes_or_no,
 )
-from lincent.report.comparison import footer, note, settings_section, wall_time
+from lincent.report.comparison import footer, settings_section, wall_time
 
 MAX_SENTENCES = 5
 """Disagreements that are listed in the terminal."""
