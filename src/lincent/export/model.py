@@ -250,7 +250,7 @@ def _terms(model: Model, k: int) -> tuple[float, list[dict[str, Any]]]:
     weights, intercept = binary_coefficients(model.classifier)
     coef = weights[k] / (encoder.scale_ * model.score_scale)
     constant = float(intercept[k]) / model.score_scale - float(coef @ encoder.center_)
-    fractions = _fractions(model, k)
+    fractions = _fractions(model)
     terms: list[dict[str, Any]] = []
     for j, column in enumerate(encoder.columns_):
         first, *others = mine = np.flatnonzero(encoder.sources == j).tolist()
@@ -271,13 +271,9 @@ def _terms(model: Model, k: int) -> tuple[float, list[dict[str, Any]]]:
     return constant, terms
 
 
-def _fractions(model: Model, k: int) -> np.ndarray:
-    """Return how often each indicator is 1: by the class centers, or in the training rows."""
-    classifier, columns = model.classifier, model.pipeline[0].columns_
-    if hasattr(classifier, "centers_"):
-        centers = classifier.centers_.reshape(-1, 2, classifier.n_features_in_)[k]
-        return np.asarray(centers.mean(axis=0))
-    shares = model.summary.get("shares", {})
+def _fractions(model: Model) -> np.ndarray:
+    """Return how often each indicator is 1 in the training rows."""
+    columns, shares = model.pipeline[0].columns_, model.summary.get("shares", {})
     missing = model.schema.missing
     categories = [(c.name, c.categories or ("", missing)[: len(c.names)]) for c in columns]
     pairs = [(name, category) for name, own in categories for category in own]
