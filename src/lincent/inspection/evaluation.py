@@ -396,8 +396,8 @@ def example_rows(
     scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
     order = np.argsort(scores, kind="stable")
     spread = order[np.unique(np.linspace(0, len(order) - 1, N_EXAMPLES).round().astype(int))]
-    numbers = {table.table.row(int(row)): k for k, row in enumerate(held.rows)}
-    chosen = [numbers[one["row"]] for one in suspects] + spread.tolist()
+    numbers = table.table.rows(held.rows)
+    suspected = [int(np.flatnonzero(numbers == one["row"])[0]) for one in suspects]
     return [
         {
             "row": table.table.row(int(held.rows[k])),
@@ -407,7 +407,7 @@ def example_rows(
                 for name, cell in table.frame.iloc[int(held.rows[k])].items()
             },
         }
-        for k in dict.fromkeys(chosen)
+        for k in dict.fromkeys([*suspected, *spread.tolist()])
     ]
 
 

@@ -201,6 +201,7 @@ def infer_schema(
             f"{duplicates} of {len(labels)} rows repeat an earlier row; equal rows stay on one "
             "side of every split."
         )
+    arrow().default_memory_pool().release_unused()  # else it keeps that of columns that were text
     return PreparedTable(table, schema, tuple(reports), frame, labels, groups, tuple(warnings))
 
 

@@ -106,9 +106,11 @@ class UserTable:
 
     def row(self, position: int) -> int:
         """Return the number of a row as an editor counts it."""
-        if self.positions is not None:
-            position = int(self.positions[position])
-        return position + self.first_row
+        return int(self.rows(position))
+
+    def rows(self, positions: Any) -> Any:
+        """Return the numbers of rows."""
+        return (positions if self.positions is None else self.positions[positions]) + self.first_row
 
     def where(self, column: str, position: int | None = None) -> str:
         """Return the place of a column, or of one of its cells, for messages."""

@@ -147,6 +147,9 @@ def fit_table(
     check_threshold(metric, threshold, np.unique(table.labels), positive, costs)
     check_by(table, by)
     pipeline, encoded, held, caught = _fit(classifier, table, large, random_state, progress)
+    # Predictions of single training rows are no part of a model to hand on.
+    for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
+        vars(classifier).pop(attribute, None)
     scale = _score_scale(pipeline[-1], encoded, table, held)
     if held is not None:
         held = replace(held, scores=held.scores / scale)
@@ -169,9 +172,6 @@ def fit_table(
         )
     if not rows:
         summary |= {"suspected_label_errors": [], "examples": []}
-    # Predictions of single training rows are no part of a model to hand on.
-    for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
-        vars(pipeline[-1]).pop(attribute, None)
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
     return Model(pipeline, table.schema, summary, _versions.lincent())
