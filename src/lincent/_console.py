@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -79,15 +78,8 @@ def answer(text: str) -> None:
 
 def json_text(data: Any) -> str:
     """Return plain data as JSON, with null for numbers that are not finite."""
-
-    def finite(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: finite(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [finite(entry) for entry in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(finite(data), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+    finite = json.loads(json.dumps(data, default=str), parse_constant=lambda name: None)
+    return json.dumps(finite, indent=2, ensure_ascii=False)
 
 
 def answer_json(data: Any) -> None:

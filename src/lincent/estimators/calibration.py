@@ -392,11 +392,11 @@ def cross_fitted(
     n_folds = int(fold.max(initial=-1)) + 1
     for k in range(n_folds):
         _console.step("out-of-fold scores, fold", k, n_folds)
-        rows, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        part = training.fold(rows)
+        rows = fold != k  # of all folds at the end: masks, which are smaller than indices
+        part = training.fold(np.flatnonzero(rows))
         part = part.with_features(part.X[:, rows]) if pairwise else part
         for own, fitted in zip(fits, fit(part), strict=True):
-            own.append((fitted, rows, held_out))
+            own.append((fitted, rows, fold == k))
     return [
         scores_of_folds(model, own, training, strategy, pairwise=pairwise)
         for model, own in zip(models, fits, strict=True)

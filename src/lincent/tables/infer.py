@@ -237,9 +237,10 @@ def _infer_columns(
 
 def _check_options(table: UserTable, target: str, options: ColumnOptions) -> None:
     names = table.data.column_names
-    group = (options.group,) if options.group else ()
-    named = {"--target": (target,), "--drop": options.drop, "--id": options.ids}
-    named |= {"--keep": options.keep, "--role": tuple(options.roles), "--group": group}
+    named: dict[str, Iterable[str]] = {
+        "--target": (target,), "--drop": options.drop, "--id": options.ids, "--keep": options.keep,
+        "--role": options.roles, "--group": (options.group,) if options.group else (),
+    }  # fmt: skip
     for option, given in named.items():
         for name in given:
             if name not in names:
@@ -268,21 +269,16 @@ def _report_column(table: UserTable, name: str, options: ColumnOptions) -> Colum
         if is_text(values.type):
             report, numbers, _ = _read_text_numbers(values, table.decimal)
         if not np.isfinite(numbers).any():
-            raise TableError(
-                f"The column {name!r} (--role) holds {values.type} without a number in it."
-            )
+            what = f"holds {values.type} without a number in it"
+            raise TableError(f"The column {name!r} (--role) {what}.")
     if role == DATE and report.kind != DATE:
         raise TableError(f"The column {name!r} (--role) holds no dates in a form that is known.")
     if role is not None:
         report = replace(report, role=role, kind=role)
     elif not report.kind:
         return report
-    used = (
-        role is not None
-        or name in options.keep
-        or (report.role == report.kind and (report.role != DATE or options.dates))
-    )
-    if not used:
+    by_type = report.role == report.kind and (report.role != DATE or options.dates)
+    if not (role or name in options.keep or by_type):
         return replace(report, kind="")
     verb = "counts" if len(report.marks) == 1 else "count"
     notes = [f"{listed(report.marks)} {verb} as missing"] if report.marks else []
@@ -458,14 +454,11 @@ def _make_schema(table: UserTable, target: str, reports: list[ColumnReport]) -> 
     }
     missing = missing_token(value for text in texts.values() for value in text.unique().to_pylist())
     columns = []
-    for report in used:
-        name, kind = report.name, report.kind
-        categories: tuple[str, ...] = ()
-        if kind == CATEGORY:
-            categories = tuple(sorted(texts[name].fill_null(missing).unique().to_pylist()))
-        type = str(plain_array(table.data.column(name)).type)
+    for r in used:
+        values = texts[r.name].fill_null(missing).unique().to_pylist() if r.name in texts else ()
+        type = str(plain_array(table.data.column(r.name)).type)
         columns.append(
-            Column(name, kind, type, categories, report.marks, report.form, report.detail)
+            Column(r.name, r.kind, type, tuple(sorted(values)), r.marks, r.form, r.detail)
         )
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
     return Schema(tuple(columns), target, ids, missing)
@@ -486,10 +479,8 @@ def _drop_leaks(
     leaks = {
         column.name
         for column in schema.columns
-        if any(
-            leaks_target(frame[name].to_numpy(), codes, numeric=column.kind != CATEGORY)
-            for name in column.inputs
-        )
+        for name in column.inputs
+        if leaks_target(frame[name].to_numpy(), codes, numeric=column.kind != CATEGORY)
     }
     dropped = leaks - {*options.keep, *options.roles}
     if dropped == set(schema.names):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -58,7 +58,7 @@ def needed_memory(data: Any, format: str | None = None) -> float:
     if not isinstance(data, str | os.PathLike) or is_stream(data):
         return 0.0
     format = format or format_from_name(data)
-    try:
+    with suppress(Exception):  # whatever is wrong with the file, reading it reports that
         if format == PARQUET:
             from pyarrow.parquet import read_metadata
 
@@ -69,8 +69,6 @@ def needed_memory(data: Any, format: str | None = None) -> float:
             return float(6 * metadata.num_rows * row)
         if format == CSV:
             return 8 * unpacked_size(data)
-    except Exception:  # whatever is wrong with the file, reading it reports that
-        return 0.0
     return 0.0
 
 
@@ -87,10 +85,9 @@ class LargeFile:
         """The first row, as a table."""
         batches: Any = read_batches(self.data, {}, self.reading, 1)
         with closing(batches):
-            batch: UserTable | None = next(batches, None)
-        if batch is None:
-            raise AppError(f"{self.data}: the column names are followed by no rows.")
-        return batch
+            for batch in batches:
+                return batch
+        raise AppError(f"{self.data}: the column names are followed by no rows.")
 
     @cached_property
     def sample_rows(self) -> int:
