@@ -27,30 +27,22 @@ class Progress(Protocol):
 
 
 Listener = Callable[[str, int, int, str], None]
-_listener: ContextVar[Listener | None] = ContextVar("lincent_progress", default=None)
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("lincent_progress", default=())
 
 
 @contextmanager
 def listening(*listeners: Listener) -> Iterator[None]:
     """Pass every step in this context to these listeners, and to those outside of it."""
-    outer = _listener.get()
-    everyone = listeners if outer is None else (outer, *listeners)
-
-    def pass_on(stage: str, done: int, total: int, detail: str) -> None:
-        for listener in everyone:
-            listener(stage, done, total, detail)
-
-    token = _listener.set(pass_on if everyone else None)
+    token = _listeners.set((*_listeners.get(), *listeners))
     try:
         yield
     finally:
-        _listener.reset(token)
+        _listeners.reset(token)
 
 
 def step(stage: str, done: int, total: int, detail: str = "") -> None:
     """Report that one of ``total`` steps begins, after ``done`` of them; ``detail`` names it."""
-    listener = _listener.get()
-    if listener is not None:
+    for listener in _listeners.get():
         listener(stage, done, total, detail)
 
 

@@ -352,7 +352,17 @@ def _csv_options(
 ) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
-    names = formats.fill_names(_header(source, dialect))
+    head = source.head
+    if len(head) >= formats.HEAD_BYTES and b"\n" not in head and b"\r" not in head:
+        raise TableError(
+            f"{source.name}: row 1 goes on for more than {formats.HEAD_BYTES >> 20} MB without a "
+            "line end; this is not a table with a header."
+        )
+    # The cells of the first row, which may span several lines.
+    lines = io.TextIOWrapper(io.BytesIO(head), dialect.encoding, "replace", newline="")
+    first = next(lines, "").removeprefix("\ufeff")
+    rows = split_rows(chain([first], lines), dialect.separator or ",", 1)
+    names = formats.fill_names(rows[0] if rows else [])
     formats.check_unique(source.name, names)
     # Arrow reads fewer bytes at once where memory is short, but some rows at least.
     least = max(sample_entries(BLOCK_BYTES), LEAST_BLOCK, 20 * sum(map(len, names)))
@@ -374,20 +384,6 @@ def _csv_options(
             delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=on_invalid
         ),
     }
-
-
-def _header(source: OpenedTable, dialect: ReadOptions) -> list[str]:
-    """Return the cells of the first row, which may span several lines."""
-    head = source.head
-    if len(head) >= formats.HEAD_BYTES and b"\n" not in head and b"\r" not in head:
-        raise TableError(
-            f"{source.name}: row 1 goes on for more than {formats.HEAD_BYTES >> 20} MB without a "
-            "line end; this is not a table with a header."
-        )
-    lines = io.TextIOWrapper(io.BytesIO(head), dialect.encoding, "replace", newline="")
-    first = next(lines, "").removeprefix("\ufeff")
-    rows = split_rows(chain([first], lines), dialect.separator or ",", 1)
-    return rows[0] if rows else []
 
 
 def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -> ReadOptions:

@@ -257,7 +257,7 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
     """
     import pandas as pd
 
-    odd = OddCells(strict=True) if odd is None else odd
+    odd, types = OddCells(strict=True) if odd is None else odd, arrow().types
     names = list(table.data.schema.names)
     absent = [name for name in schema.names if name not in names]
     if absent:
@@ -267,7 +267,15 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
     data: dict[str, np.ndarray] = {}
     for column in schema.columns:
         values = plain_array(table.data.column(column.name))
-        _check_type(column, values.type)
+        type = values.type
+        # Text and nothing may hold any kind; else the type has to be that of training.
+        numeric = is_number(type) or types.is_boolean(type)
+        by_kind = {CATEGORY: numeric and "string" not in column.type, DATE: is_date(type)}
+        if not (is_text(type) or types.is_null(type) or by_kind.get(column.kind, numeric)):
+            raise TableError(
+                f"The column {column.name!r} holds {type}, but the model was trained on "
+                f"{MEANING[column.kind]} in it."
+            )
         if column.kind == CATEGORY:
             data[column.name] = _categories(column, values, schema.missing, odd)
         elif column.kind == DATE:
@@ -275,18 +283,6 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
         else:
             data[column.name] = _numbers(column, values, table, odd)
     return pd.DataFrame(data, copy=False)
-
-
-def _check_type(column: Column, type: Any) -> None:
-    """Raise an error for an Arrow type that cannot hold what the column held in training."""
-    types = arrow().types
-    numeric = is_number(type) or types.is_boolean(type)
-    by_kind = {CATEGORY: numeric and "string" not in column.type, DATE: is_date(type)}
-    if not (is_text(type) or types.is_null(type) or by_kind.get(column.kind, numeric)):
-        raise TableError(
-            f"The column {column.name!r} holds {type}, but the model was trained on "
-            f"{MEANING[column.kind]} in it."
-        )
 
 
 def _numbers(column: Column, values: Any, table: UserTable, odd: OddCells) -> np.ndarray:

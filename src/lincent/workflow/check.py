@@ -33,7 +33,7 @@ from lincent.export.model import Model
 from lincent.export.model_file import summary_errors
 from lincent.inspection.thresholds import predict_codes
 from lincent.tables.infer import PreparedTable, labeled_rows
-from lincent.tables.read import DEFAULT_READ, ReadOptions, UserTable, read_batches
+from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches
 from lincent.tables.schema import OddCells, to_frame
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         ``passed``, ``rows``, ``tests`` (their number) and ``findings``: for each the ``column``,
         the ``check``, whether it ``failed``, and a ``message``.
     """
-    check = TableCheck(model)
+    check, target = TableCheck(model), model.schema.target
     reading = replace(reading, expected_decimal=model.summary.get("decimal"))
     for batch in read_batches(data, model.schema.csv_types(), reading):
         names = batch.data.schema.names
@@ -121,8 +121,10 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         frame = to_frame(replace(model.schema, columns=columns), batch, check.odd)
         complete = len(columns) == len(model.schema.columns)
         check.add(frame, model.score_batch(batch, frame) if complete else None)
-        check.add_target(batch)
-        extra = {*names} - {*model.schema.names, *model.schema.ids, model.schema.target}
+        if target in names:
+            with contextlib.suppress(ValueError):  # no classes at all
+                check.outputs[target].add(labeled_rows(batch, target)[1].astype(str))
+        extra = {*names} - {*model.schema.names, *model.schema.ids, target}
         check.extra |= extra - {entry["column"] for entry in model.summary.get("columns", ())}
     return check.result()
 
@@ -158,13 +160,6 @@ class TableCheck:
             if scored is not None and name in self.outputs:
                 values = np.asarray(scored[key])
                 self.outputs[name].add(values.astype(str) if key == "class" else values)
-
-    def add_target(self, batch: UserTable) -> None:
-        """Count the classes of rows that have one."""
-        target = self.schema.target
-        if target in batch.data.schema.names:
-            with contextlib.suppress(ValueError):  # no classes at all
-                self.outputs[target].add(labeled_rows(batch, target)[1].astype(str))
 
     @summary_errors("the model file")
     def result(self) -> dict[str, Any]:

@@ -158,23 +158,6 @@ def memory_message(file: LargeFile) -> str:
     )
 
 
-def _calibrate(
-    classifier: Any, second: Any, X: Any, labels: np.ndarray, folds: np.ndarray, method: str
-) -> None:
-    """Calibrate both fits on the scores of rows that the second was fitted without."""
-    codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
-    n_classes, strategy = len(classifier.classes_), classifier.multi_class
-    scales = [
-        score_scale(model._task_scores(X), codes, weight, n_classes, strategy)
-        for model in (second, classifier)
-    ]
-    scores = second._task_scores(X) / scales[0]
-    held = OutOfFoldScores(scores, codes, weight, folds, n_classes, strategy)
-    for model, scale in zip((second, classifier), scales, strict=True):
-        model.set_params(probability=method)
-        model._calibration = held.calibration(method, scale)
-
-
 class LargeFit:
     """A file, its sample with an inferred schema, and the fits to all rows."""
 
@@ -214,8 +197,18 @@ class LargeFit:
         run_concurrently([*fits, partial(second.fit, rest, rest.target)], 2)
         encoded = encoder.transform(table.frame.iloc[rows])
         folds = rng.permutation(len(rows)) % N_SPLITS
-        if probability is not None:
-            _calibrate(classifier, second, encoded, labels, folds, probability)
+        if probability is not None:  # of both fits, by scores of rows that the second has not seen
+            codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
+            n_classes, strategy = len(classifier.classes_), classifier.multi_class
+            scales = [
+                score_scale(model._task_scores(encoded), codes, weight, n_classes, strategy)
+                for model in (second, classifier)
+            ]
+            scores = second._task_scores(encoded) / scales[0]
+            held = OutOfFoldScores(scores, codes, weight, folds, n_classes, strategy)
+            for model, scale in zip((second, classifier), scales, strict=True):
+                model.set_params(probability=probability)
+                model._calibration = held.calibration(probability, scale)
         probabilities = second.predict_proba(encoded) if hasattr(second, "predict_proba") else None
         how = f"{len(rows)} rows, scored by a fit to all others"
         scores = np.asarray(second.decision_function(encoded))

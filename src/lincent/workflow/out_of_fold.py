@@ -72,16 +72,13 @@ def out_of_fold(
         scores = np.asarray(scores)
         rows = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
         if len(np.unique(table.labels[rows])) == len(classifier.classes_):
-            probabilities = getattr(classifier, "out_of_fold_probabilities_", None)
-            return HeldOut(
-                rows,
-                table.labels[rows],
-                scores[rows],
-                None if probabilities is None else np.asarray(probabilities)[rows],
-                hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS),
-                f"{len(rows)} rows, each scored by models fitted without it",
-                EFFECTIVE * independent_fraction(table.frame, table.labels),
-            )
+            labels, scores = table.labels[rows], scores[rows]
+            own = getattr(classifier, "out_of_fold_probabilities_", None)
+            probabilities = None if own is None else np.asarray(own)[rows]
+            folds = hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS)
+            how = f"{len(rows)} rows, each scored by models fitted without it"
+            effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
+            return HeldOut(rows, labels, scores, probabilities, folds, how, effective)
     splits = make_splits(table, random_state)
     if not splits:
         return None
