@@ -5,7 +5,7 @@ shell does, and is interrupted from 0.05 seconds after its start on; the others 
 process that has imported everything, so that the moments are those of the work.  Asked of each:
 
     exit code 130 and at most one message, or 0 where the command was done already
-    while the interpreter still imports the package: the signal itself, or Python's own exit
+    before the interpreter runs `lincent.__main__`: the signal itself, or Python's own exit
     no traceback after that; no partial file; every output old, absent or whole
 """
 
@@ -78,7 +78,9 @@ def _ended(code: int, err: str) -> tuple[str, str]:
         return "interrupted", "" if one and not broken else f"130 with {err[-600:]!r}"
     if code == 0:
         return "done before", "" if "Traceback" not in err else f"done with {err[-600:]!r}"
-    reached = "lincent: " in err or "/lincent/__main__.py" in err
+    # Python imports the package before it runs `__main__`, which handles the interrupt.
+    importing = "in _get_module_details" in err
+    reached = "lincent: " in err or ("/lincent/" in err and not importing)
     if not reached and code in (-signal.SIGINT, 1):
         return "before Python was ready", ""
     return "other", f"exit code {code}: {err[-600:]!r}"
@@ -147,10 +149,12 @@ def start(name: str, folder: Path, fresh: bool) -> int:
     # A process that a shell starts in the background ignores the signal, and so do its children.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if fresh:
+        # Absolute paths: the same code as here, also in another folder.
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with open(folder / ".err", "wb") as err:
             return subprocess.Popen(
-                [sys.executable, "-m", "lincent", *line], cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=err,
+                [sys.executable, "-m", "lincent", *line], cwd=folder, env=env,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err,
             ).pid  # fmt: skip
     child = commands.forked(folder, line)
     while not (folder / guarded.LOG).exists():  # not yet at the command

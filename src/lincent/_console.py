@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -28,30 +27,22 @@ class Progress(Protocol):
 
 
 Listener = Callable[[str, int, int, str], None]
-_listener: ContextVar[Listener | None] = ContextVar("lincent_progress", default=None)
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("lincent_progress", default=())
 
 
 @contextmanager
 def listening(*listeners: Listener) -> Iterator[None]:
     """Pass every step in this context to these listeners, and to those outside of it."""
-    outer = _listener.get()
-    everyone = listeners if outer is None else (outer, *listeners)
-
-    def pass_on(stage: str, done: int, total: int, detail: str) -> None:
-        for listener in everyone:
-            listener(stage, done, total, detail)
-
-    token = _listener.set(pass_on if everyone else None)
+    token = _listeners.set((*_listeners.get(), *listeners))
     try:
         yield
     finally:
-        _listener.reset(token)
+        _listeners.reset(token)
 
 
 def step(stage: str, done: int, total: int, detail: str = "") -> None:
     """Report that one of ``total`` steps begins, after ``done`` of them; ``detail`` names it."""
-    listener = _listener.get()
-    if listener is not None:
+    for listener in _listeners.get():
         listener(stage, done, total, detail)
 
 
@@ -79,15 +70,8 @@ def answer(text: str) -> None:
 
 def json_text(data: Any) -> str:
     """Return plain data as JSON, with null for numbers that are not finite."""
-
-    def finite(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: finite(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [finite(entry) for entry in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(finite(data), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+    finite = json.loads(json.dumps(data, default=str), parse_constant=lambda name: None)
+    return json.dumps(finite, indent=2, ensure_ascii=False)
 
 
 def answer_json(data: Any) -> None:

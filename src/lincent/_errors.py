@@ -9,6 +9,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+CONTROL = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+"""Unicode categories of characters that do something to a terminal, or show nothing."""
+
 
 class AppError(ValueError):
     """An error that the user can correct; its message is one line that gives the remedy."""
@@ -44,15 +47,9 @@ def printable(text: str) -> str:
     >>> printable("age\x1b[2J")
     'age\\x1b[2J'
     """
-    return "".join(c if c in "\n\t" or not _is_control(c) else _escaped(c) for c in text)
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode()
+    control = {c for c in {*text} - {*"\n\t"} if unicodedata.category(c) in CONTROL}
+    escaped = {c: c.encode("unicode_escape", "surrogatepass").decode() for c in control}
+    return text.translate(str.maketrans(escaped))
 
 
 def listed(names: Iterable[Any], count: int = 8) -> str:

@@ -89,9 +89,9 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
         raise OutputError(f"{name} was not written: {reason(error)}.") from error
 
 
-def write_file(path: PathLike, content: str | bytes) -> Path:
+def write_file(path: PathLike, content: str | bytes, *, force: bool = True) -> Path:
     """Write a file atomically, in place of one that exists; text is UTF-8 with plain newlines."""
-    with atomic_write(path, force=True) as file:
+    with atomic_write(path, force=force) as file:
         file.write(encode(content) if isinstance(content, str) else content)
     return Path(path)
 

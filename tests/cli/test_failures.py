@@ -350,12 +350,10 @@ def test_force_replaces_no_other_file_of_the_command(files, lincent):
 
 
 def test_a_model_is_named_when_its_report_fails(files, lincent, monkeypatch):
-    @contextlib.contextmanager
-    def full(path, **options):
+    def full(path, content, **options):
         raise OutputError(f"{path} was not written: no space left on device.")
-        yield
 
-    monkeypatch.setattr("lincent.cli.fit.atomic_write", full)
+    monkeypatch.setattr("lincent.cli.fit.write_file", full)
     output = files / "other.lincent"
     command = ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", output, "--report")
     fails(lincent(*command), f"The model was written to {output}", "other.html was not written")

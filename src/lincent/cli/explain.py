@@ -7,7 +7,7 @@ from typing import Any
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, atomic_write, check_output
+from lincent._files import STREAM, check_output, write_file
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -33,8 +33,8 @@ def explain(
     if report_json and output in (None, STREAM):
         raise AppError("--report-json writes files beside the page: name it with -o PAGE.html.")
     written = [] if output is None else [output]
-    if report_json and output is not None:
-        written += [str(Path(output).with_suffix(suffix)) for suffix in (".json", ".md")]
+    for suffix in (".json", ".md") if report_json else ():
+        written.append(str(Path(written[0]).with_suffix(suffix)))
     for path in written:
         check_output(path, force=force, others=(model, data))
     check_exists(model)
@@ -51,11 +51,9 @@ def explain(
         if output is not None:
             from lincent.report.model_report import report_files
 
-            named = explanation | {"model": model}
-            files = report_files(named, loaded, written)
+            files = report_files(explanation | {"model": model}, loaded, written)
         text = _console.json_text(explanation) if json else explanation_text(explanation)
     for path, content in files.items():
-        with atomic_write(path, force=force) as file:
-            file.write(content)
+        write_file(path, content, force=force)
     if output != STREAM:
         _console.answer(text)

@@ -10,7 +10,7 @@ import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, OutputError, atomic_write, check_output, is_stream
+from lincent._files import STREAM, OutputError, check_output, is_stream, write_file
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -71,7 +71,8 @@ def fit(
             raise AppError("--quick and --method exclude each other: --quick is --method quick.")
         method = "quick" if quick else method
         params = options.parse_params(set)
-        method = _set_lcc_options(method, params, tune, C, margin, discriminator)
+        of_lcc = {"C": C, "margin": margin, "discriminator": discriminator}
+        method = _set_lcc_options(method, params, tune, of_lcc)
         params |= {"class_weight": "balanced"} if balanced else {}
         params |= {} if multi_class is None else {"multi_class": multi_class}
         if probability is not None:
@@ -99,8 +100,7 @@ def fit(
     with options.errors_as_messages(f"the model was written to {output}"):
         try:
             for path, content in files.items():
-                with atomic_write(path, force=force) as file:
-                    file.write(content)
+                write_file(path, content, force=force)
             for warning in model.summary["warnings"]:
                 log(warning)
             summary = _summary(model, data, output, written[0] if report else None)
@@ -112,27 +112,19 @@ def fit(
 
 
 def _set_lcc_options(
-    method: str,
-    params: dict[str, Any],
-    tune: bool,
-    C: float | None,
-    margin: float | None,
-    discriminator: str | None,
+    method: str, params: dict[str, Any], tune: bool, options: dict[str, Any]
 ) -> str:
     """Put the options of ``--method lcc`` into the parameters; return the method."""
-    given = {"C": C, "margin": margin, "discriminator": discriminator}
-    given = {name: value for name, value in given.items() if value is not None}
-    asked = [f"--{name}" for name in given] + ["--tune"] * tune
-    if asked and method.lower() not in OF_LCC:
+    given = {name: value for name, value in options.items() if value is not None}
+    if (given or tune) and method.lower() not in OF_LCC:
         from lincent.workflow.methods import make_classifier
 
-        instead = ""
-        accepted = make_classifier(method, {}).get_params(deep=False)
-        if given and next(iter(given)) in accepted:
-            instead = f" (--set {next(iter(given))}=VALUE sets that of --method {method})"
-        elif C is not None:
+        first, instead = next(iter(given), "tune"), ""
+        if first in make_classifier(method, {}).get_params(deep=False):
+            instead = f" (--set {first}=VALUE sets that of --method {method})"
+        elif first == "C":
             instead = " (the costs of errors are --costs CLASS=COST,...)"
-        raise AppError(f"{asked[0]} belongs to --method lcc: add --method lcc{instead}.")
+        raise AppError(f"--{first} belongs to --method lcc: add --method lcc{instead}.")
     if tune and "margin" in given:
         raise AppError("--margin and --tune exclude each other: tuning chooses the margin.")
     if tune or method.lower() == "lcccv":
@@ -160,17 +152,15 @@ def _summary_text(summary: dict[str, Any]) -> str:
     from lincent.report.model_report import groups_table, learning_curve_text, scores_table
     from lincent.report.rendering import block_text, table_text
 
-    held = summary["held_out"]
-    lines = ["No row could be held out."]
+    held, lines = summary["held_out"] or {}, ["No row could be held out."]
     if held:
         lines = [f"Held-out rows ({held['how']}):", *table_text(scores_table(held))]
-    if held and "at_threshold" in held:
+    if "at_threshold" in held:
         lines.append(threshold_text(held["positive"], **held["at_threshold"]))
-    if held and held.get("costs"):
+    if held.get("costs"):
         lines.append(_costs_text(summary["threshold"], **held["costs"]))
-    if held and held.get("by"):
-        by = held["by"]
-        lines += [f"Errors by {by['column']}:", *block_text(groups_table(by))]
+    if held.get("by"):
+        lines += [f"Errors by {held['by']['column']}:", *block_text(groups_table(held["by"]))]
     if summary.get("learning_curve"):
         lines.append(learning_curve_text(summary["learning_curve"]))
     used = sum(bool(column["used_as"]) for column in summary["columns"])

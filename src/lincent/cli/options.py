@@ -1,7 +1,7 @@
 """What the commands share: options by name, their parsing, and errors as messages.
 
 A command is a function with plain types and defaults; ``command`` adds the flags and help texts of
-this module, so that an option has one meaning in all commands.
+``options.toml``, so that an option has one meaning in all commands.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import functools
 import inspect
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import resources
 from typing import Annotated, Any
 
 import typer
@@ -24,83 +26,10 @@ Names = list[str] | None
 INTERRUPTED = 130
 """128 plus the number of the signal, as in shells."""
 
-HELP = {
-    "all_columns": "Keep every column of the input.",
-    "balanced": "Give the classes equal total cost.",
-    "by": "Also report errors by the values of this column.",
-    "C": "With --method lcc: cost C.",
-    "contributions": "What each column adds to the score.",
-    "costs": "Costs of errors by true class, as yes=5,no=1: set the threshold by it.",
-    "data": "CSV (any separator, also compressed), Parquet, Feather, Excel or JSON lines; - is "
-    "stdin.",
-    "compare data": "A table (see fit), or a data set's name.",
-    "explain data": "Table with the target to evaluate on; - is stdin.",
-    "export data": "Table to compare on with predict, as the training table.",
-    "dates": "Use columns of dates, as numbers.",
-    "decimal": "Decimal mark of a text file: '.' or ','.",
-    "discriminator": "With --method lcc: distance, nearest or svm.",
-    "drop": "Column to leave out; repeat.",
-    "encoding": "Encoding of a text file, such as latin-1.",
-    "force": "Replace files that exist.",
-    "format": "csv, parquet, arrow, excel or json; else by name or content.",
-    "group": "Column whose equal values stay on one side of a split.",
-    "fit id": "Column that identifies a row; repeat.",
-    "predict id": "Column to keep; else those named in fit.",
-    "interictal": "Seizure study: random (as in the paper) or blocks (unbiased).",
-    "jobs": "Worker processes; 0: one per core.",
-    "json": "Print the answer as JSON.",
-    "keep": "Column to use whatever it looks like; repeat.",
-    "learning_curve": "Also show how the score grows with the rows.",
-    "lenient": "Seizure study: skip unusable files and count them.",
-    "margin": "With --method lcc: margin.",
-    "method": "auto, linear, additive, structured, kernel, lcc, quick or a class.",
-    "compare methods": "Names, or package.module:Class, comma-separated.",
-    "reproduce methods": "Methods of procedure 1, comma-separated.",
-    "fit metric": "Threshold with the best balanced_accuracy, accuracy, f1 or mcc.",
-    "compare metric": "The score that decides.",
-    "model": "Model file.",
-    "multi_class": "ovr or ovo, for many classes.",
-    "output": "Folder for the results.",
-    "explain output": "HTML page to write; - is stdout.",
-    "export output": "File to write; - is stdout.",
-    "fit output": "Model file to write; else beside the table.",
-    "predict output": "CSV or Parquet file to write; - is stdout.",
-    "output_format": "Format of the output; else by its name.",
-    "parts": "Of procedure1,procedure2,nested,kernel,interpretations; else all.",
-    "positive": "Class that probability and F1 refer to.",
-    "prefix": "Goes before the names of new columns.",
-    "probability": "sigmoid, isotonic or none, where there is a choice.",
-    "fit quick": "--method quick: linear, not tuned.",
-    "reproduce quick": "A few splits, under two minutes.",
-    "quiet": "No progress, no log messages.",
-    "reasons": "Columns with what speaks most for the class, in words.",
-    "report": "HTML page beside the model; default: where --output is not given.",
-    "report_json": "The report as JSON and Markdown as well.",
-    "retry": "Repeat failed runs of an earlier call.",
-    "role": "COLUMN=number, category, date, identifier or drop; repeat.",
-    "rows": "Whether the report shows single training rows.",
-    "compare runs": "Stratified 70/30 splits.",
-    "reproduce runs": "Splits of procedure 1; 0: 100, or 5 if quick.",
-    "seed": "Seed of all splits.",
-    "seizure": "Folder with Dog_1, Patient_1 and so on: run the seizure study on it.",
-    "separator": "Separator of a text file, such as ';' or tab.",
-    "set": "NAME=VALUE of the estimator; repeat.",
-    "sets": "Codes of the paper's sets, comma-separated.",
-    "sheet": "Sheet of a workbook, by title or number.",
-    "strict": "An unreadable cell or a missing class is an error.",
-    "table": "Table that the SQL reads.",
-    "target": "Column to predict; else the last one.",
-    "threshold": "Predict --positive from this probability on.",
-    "time_limit": "Seconds for one fit.",
-    "fit tune": "With --method lcc: choose the margin.",
-    "compare tune": "Choose parameters inside training.",
-}
-"""The help text of each parameter, or of that of one command."""
-FLAGS = {
-    "output": ("-o", "--output"), "quiet": ("--quiet", "-q"), "separator": ("--sep",),
-    "report": ("--report/--no-report",), "rows": ("--rows/--no-rows",),
-}  # fmt: skip
-"""Flags other than the name of the parameter."""
+OPTIONS: dict[str, dict[str, Any]] = tomllib.loads(
+    resources.files("lincent.cli").joinpath("options.toml").read_text("utf-8")
+)
+"""Flags and help texts: for all commands, and for one of them."""
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -128,10 +57,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 def _option(command: str, parameter: inspect.Parameter) -> Any:
     name = f"{command} {parameter.name}"
-    text = HELP.get(name) or HELP[parameter.name]
+    text = OPTIONS.get(command, {}).get(parameter.name) or OPTIONS["all"][parameter.name]
     if parameter.default is parameter.empty or name == "explain data":
         return Annotated[parameter.annotation, typer.Argument(help=text)]
-    flags = FLAGS.get(parameter.name, (f"--{parameter.name.replace('_', '-')}",))
+    flags = OPTIONS["flags"].get(parameter.name, (f"--{parameter.name.replace('_', '-')}",))
     least = int(name == "compare runs") if parameter.annotation is int else None
     return Annotated[parameter.annotation, typer.Option(*flags, help=text, min=least)]
 

@@ -49,6 +49,8 @@ PAIR_FLOOR = 1e-7
 """Bound on the probabilities of pairs before they are coupled."""
 SHRINK = 1e-3
 """L2 term on a and b of the softmax; it matters only where the likelihood has no maximum."""
+BLOCK_ENTRIES = 1 << 14
+"""Scores in a block of samples of the fit, which stays in the cache."""
 LEAK = 1e-6
 """Slope of scores beyond the bounds of the softmax: their order, and with it that of the
 probabilities, is kept."""
@@ -242,42 +244,47 @@ def fit_softmax(
     """
     scores = np.asarray(scores, dtype=np.float64)
     low, high = bounds or (float(scores.min()), float(scores.max()))
-    scores = by_class(np.clip(scores, low, high)).T  # classes first: sums over them are fast
+    # Classes first: sums over them are fast.
+    scores = np.ascontiguousarray(by_class(np.clip(scores, low, high)).T)
     n, m = scores.shape
     fraction = weight / weight.sum()
-    frequency = np.log(np.maximum(np.bincount(codes, fraction, n), 1e-12) * n)
-    inputs = np.stack([scores, np.broadcast_to(frequency[:, None], (n, m))])
-    target = np.zeros((n, m))
+    count = np.bincount(codes, fraction, n)
+    frequency = np.log(np.maximum(count, 1e-12) * n)
+    target = np.eye(n)  # a column for each class
     if smooth:
-        total = np.bincount(codes, weight, n)[codes] + n
-        target += 1 / total
-        target[codes, np.arange(m)] = 1 - (n - 1) / total
-    else:
-        target[codes, np.arange(m)] = 1.0
-    wanted = (inputs * target).sum(axis=1)
+        total = np.bincount(codes, weight, n) + n
+        target = np.where(target > 0, 1 - (n - 1) / total, 1 / total)
+    sums = np.array([np.bincount(codes, fraction * row, n) for row in scores])
+    wanted = np.array([(target * sums).sum(), frequency @ target @ count])
     shrink = SHRINK / max(float(weight.sum()), 1.0)
+    size = max(1, BLOCK_ENTRIES // n)
 
-    def loss(at: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the loss and the probabilities; log p is target.z - log sum exp z."""
-        p, total = _softmax(np.tensordot(at, inputs, axes=1), axis=0)
-        return float(shrink / 2 * (at @ at) - fraction @ (at @ wanted - total)), p
+    def evaluate(at: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the loss, its gradient and its Hessian, a block of samples at a time."""
+        loss, gradient = float(shrink / 2 * (at @ at) - at @ wanted), shrink * at - wanted
+        hessian = shrink * np.eye(2)
+        for block in (slice(start, start + size) for start in range(0, m, size)):
+            x, share = scores[:, block], fraction[block]
+            # log p is target.z - log sum exp z
+            p, normalizer = _softmax(at[0] * x + (at[1] * frequency)[:, None], axis=0)
+            means = np.stack([(p * x).sum(axis=0), frequency @ p])
+            loss += float(share @ normalizer)
+            gradient += means @ share
+            centered = np.stack([x - means[0], frequency[:, None] - means[1]])
+            hessian += np.tensordot(centered, centered * (p * share), axes=([1, 2], [1, 2]))
+        return loss, gradient, hessian
 
     point = np.zeros(2)
-    least, p = loss(point)
+    least, gradient, hessian = evaluate(point)
     for _ in range(50):
-        mean = (inputs * p).sum(axis=1)
-        gradient = (mean - wanted) @ fraction + shrink * point
-        centered = inputs - mean[:, None]
-        weighted = centered * (p * fraction)
-        hessian = np.tensordot(centered, weighted, axes=([1, 2], [1, 2]))
-        step = np.linalg.solve(hessian + shrink * np.eye(2), gradient)
+        step = np.linalg.solve(hessian, gradient)
         if float(gradient @ step) <= 1e-12:
             break
-        length, (value, p) = 1.0, loss(point - step)
+        length, value = 1.0, np.inf
         while value > least and length > 1e-10:
+            value, gradient, hessian = evaluate(point - length * step)
             length /= 2
-            value, p = loss(point - length * step)
-        point, least = point - length * step, value
+        point, least = point - 2 * length * step, value
     return Softmax(float(point[0]), point[1] * frequency, low, high)
 
 
@@ -385,11 +392,11 @@ def cross_fitted(
     n_folds = int(fold.max(initial=-1)) + 1
     for k in range(n_folds):
         _console.step("out-of-fold scores, fold", k, n_folds)
-        rows, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        part = training.fold(rows)
+        rows = fold != k  # of all folds at the end: masks, which are smaller than indices
+        part = training.fold(np.flatnonzero(rows))
         part = part.with_features(part.X[:, rows]) if pairwise else part
         for own, fitted in zip(fits, fit(part), strict=True):
-            own.append((fitted, rows, held_out))
+            own.append((fitted, rows, fold == k))
     return [
         scores_of_folds(model, own, training, strategy, pairwise=pairwise)
         for model, own in zip(models, fits, strict=True)

@@ -367,9 +367,10 @@ def example_rows(
     scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
     order = np.argsort(scores, kind="stable")
     spread = order[np.unique(np.linspace(0, len(order) - 1, N_EXAMPLES).round().astype(int))]
-    numbers = {table.table.row(int(row)): k for k, row in enumerate(held.rows)}
+    numbers = table.table.rows(held.rows)
+    suspected = [int(np.flatnonzero(numbers == one["row"])[0]) for one in suspects]
     examples = []
-    for k in dict.fromkeys([numbers[one["row"]] for one in suspects] + spread.tolist()):
+    for k in dict.fromkeys([*suspected, *spread.tolist()]):
         row, label = int(held.rows[k]), str(plain(held.labels[k]))
         cells = table.frame.iloc[row].items()
         inputs = {name: None if c is None or c != c else plain(c) for name, c in cells}

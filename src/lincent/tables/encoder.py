@@ -261,14 +261,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 categories = tuple(str(category) for category in distinct[kept])
                 self.columns_.append(EncodedColumn(name, categories, 0.0, False))
                 continue
-            missing = np.isnan(column)
+            missing, fill, indicator = np.isnan(column), 0.0, False
             present = counted & ~missing
-            if not np.any(present):
-                self.columns_.append(EncodedColumn(name, None, 0.0, False))
-                continue
-            least = LEAST_MISSING * weight.sum() * (1 - 1e-12)
-            indicator = bool(missing.any() and weight[missing].sum() >= least)
-            fill = median(column[present], weight[present])
+            if np.any(present):
+                least = LEAST_MISSING * weight.sum() * (1 - 1e-12)
+                indicator = bool(missing.any() and weight[missing].sum() >= least)
+                fill = median(column[present], weight[present])
             self.columns_.append(EncodedColumn(name, None, fill, indicator))
         Z = self.encode(table, columns)
         check_magnitude(Z, self.names)
@@ -291,7 +289,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         if self.plain and table.matrix is not None and not np.isnan(table.matrix).any():
             return np.asarray(table.matrix, dtype=np.float64)
-        columns = table.read(self.columns_) if columns is None else columns
+        if columns is None:  # read as training read them
+            names = [column.name for column in self.columns_]
+            columns = NamedColumns(table.frame, names, self.categorical).read()
         parts: list[np.ndarray] = []
         for encoding, column in zip(self.columns_, columns, strict=True):
             if encoding.categories is not None:
@@ -374,11 +374,8 @@ class NamedColumns:
             X, [self.names[j] for j in columns], [self.categorical[j] for j in columns]
         )
 
-    def read(self, encodings: list[EncodedColumn] | None = None) -> list[np.ndarray]:
-        """Return numbers, NaN where missing, or text, None where missing, for each column.
-
-        Columns are read as training read them where ``encodings`` are given.
-        """
+    def read(self) -> list[np.ndarray]:
+        """Return numbers, NaN where missing, or text, None where missing, for each column."""
         if self.matrix is not None:
             arrays = list(self.matrix.T)
         else:
@@ -388,13 +385,9 @@ class NamedColumns:
                 else series.to_numpy()
                 for series in _series(self.frame)
             ]
-        names, categorical = self.names, self.categorical
-        if encodings is not None:
-            names = [encoding.name for encoding in encodings]
-            categorical = [encoding.categories is not None for encoding in encodings]
         return [
             _read_words(array) if is_words else _read_numbers(array, name)
-            for name, array, is_words in zip(names, arrays, categorical, strict=True)
+            for name, array, is_words in zip(self.names, arrays, self.categorical, strict=True)
         ]
 
 
@@ -427,18 +420,14 @@ def _is_frame(X: Any) -> bool:
     return package_of(X) in ("pandas", "polars") and hasattr(X, "columns")
 
 
-def _is_polars(X: Any) -> bool:
-    return package_of(X) == "polars"
-
-
 def _series(X: Any) -> list[Any]:
     """Return the columns of a frame; pandas iterates faster than it looks them up by name."""
-    return X.get_columns() if _is_polars(X) else [column for _, column in X.items()]
+    return X.get_columns() if package_of(X) == "polars" else [column for _, column in X.items()]
 
 
 def _is_category(column: Any) -> bool:
     kind = str(column.dtype)
-    if _is_polars(column):
+    if package_of(column) == "polars":
         return kind.startswith(("String", "Utf8", "Categorical", "Enum"))
     if kind == "object":
         return any(isinstance(value, str) for value in column)
@@ -458,12 +447,12 @@ def select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> lis
                 f"categorical_features is a mask of {len(wanted)} entries, but X has {len(names)} "
                 "columns: give one entry per column."
             )
-        chosen = {int(j) for j in np.flatnonzero(wanted)}
-    elif wanted.dtype.kind in "iu":
+        wanted = np.flatnonzero(wanted)
+    if wanted.dtype.kind in "iu":
         chosen = {int(j) for j in wanted}
     else:
         chosen = {names.index(str(n)) if str(n) in names else -1 for n in wanted}
-    if chosen and not all(0 <= j < len(names) for j in chosen):
+    if not all(0 <= j < len(names) for j in chosen):
         raise ValueError(
             f"categorical_features={asked!r} names a column that X does not have; it has "
             f"{len(names)} columns: give their numbers from 0, their names or a mask."
@@ -472,20 +461,15 @@ def select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> lis
 
 
 def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
-    if column.ndim == 1 and column.dtype.kind == "f" and column.dtype.itemsize >= 4:
-        values = column
-    else:
+    values, kind = column, column.dtype.kind
+    if column.ndim != 1 or kind != "f" or column.dtype.itemsize < 4:
         try:
-            if column.dtype.kind in "mc" or column.ndim != 1:
+            if kind in "mc":
                 raise TypeError
-            if column.dtype.kind == "M":  # days, NaN where missing
-                column = (column - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
-            values = np.array(
-                [np.nan if _is_missing(v) else v for v in column]
-                if column.dtype == object
-                else column,
-                dtype=np.float64,
-            )
+            if kind == "M":  # days, NaN where missing
+                values = (column - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+            cells = [np.nan if _is_missing(v) else v for v in column] if kind == "O" else values
+            values = np.array(cells, dtype=np.float64)
             if values.ndim != 1:
                 raise TypeError
         except OverflowError:

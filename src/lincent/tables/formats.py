@@ -94,7 +94,6 @@ class OpenedTable:
     format: str
     head: bytes
     stream: Any
-    tab_separated: bool = False
 
     def seekable(self) -> Any:
         """Return the stream, copied to memory unless it can seek."""
@@ -144,8 +143,7 @@ def open_table(path: str | os.PathLike[str], format: str | None = None) -> Itera
             raise TableError(f"{name} is empty: it needs a line of column names and rows.")
         if format is None and not is_stream(path):
             format = format_from_name(path)
-        tabs = ".tsv" in PurePath(name.lower()).suffixes[-2:]
-        yield OpenedTable(name, format or format_from_content(head, name), head, stream, tabs)
+        yield OpenedTable(name, format or format_from_content(head, name), head, stream)
 
 
 def _open(path: str | os.PathLike[str]) -> Any:

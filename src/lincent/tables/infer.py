@@ -188,19 +188,15 @@ def infer_schema(
             f"are left out, first row {whole.row(int(first))}."
         )
     groups = read_groups(table, options.group, labels) if options.group else None
-    reports = _infer_columns(table, target, options)
-    schema = _make_schema(table, target, reports)
-    frame = to_frame(schema, table, odd)
-    warnings += odd.messages
-    reports, schema = _drop_leaks(reports, schema, frame, labels, options)
-    frame = frame[schema.inputs]
-    warnings += [report.message for report in reports if report.message]
+    reports, schema, frame = _infer_columns(table, target, labels, options, odd)
+    warnings += odd.messages + [report.message for report in reports if report.message]
     duplicates = len(labels) - len(np.unique(hash_rows(frame, labels)))
     if duplicates:
         warnings.append(
             f"{duplicates} of {len(labels)} rows repeat an earlier row; equal rows stay on one "
             "side of every split."
         )
+    arrow().default_memory_pool().release_unused()  # else it keeps that of columns that were text
     return PreparedTable(table, schema, tuple(reports), frame, labels, groups, tuple(warnings))
 
 
@@ -212,18 +208,23 @@ def columns_left_out(data: Any, labels: np.ndarray, keep: Iterable[str] = ()) ->
     """
     options = ColumnOptions(keep=tuple(keep))
     try:
-        table = read_table(data)
-        reports = _infer_columns(table, None, options)
-        schema = _make_schema(table, "", reports)
-        reports = _drop_leaks(reports, schema, to_frame(schema, table), labels, options)[0]
+        reports = _infer_columns(read_table(data), None, labels, options)[0]
     except (TableError, ImportError):
         return {}
     return {r.name: f"{r.role}: {r.reason}" for r in reports if not r.kind}
 
 
 def _infer_columns(
-    table: UserTable, target: str | None, options: ColumnOptions
-) -> list[ColumnReport]:
+    table: UserTable,
+    target: str | None,
+    labels: np.ndarray,
+    options: ColumnOptions,
+    odd: OddCells | None = None,
+) -> tuple[list[ColumnReport], Schema, Any]:
+    """Return what each column holds, and the schema and the frame of those that are used.
+
+    Columns that leak the target are left out, unless there are no others.
+    """
     reports = []
     for position, name in enumerate(table.data.column_names, 1):
         if target is not None and name in (target, options.group):
@@ -231,14 +232,50 @@ def _infer_columns(
         else:
             report = _report_column(table, name, options)
         reports.append(replace(report, name=name, position=position))
-    return reports
+    used = [report for report in reports if report.kind]
+    if not used:
+        reasons = "; ".join(r.message.rstrip(".") for r in reports if r.message)
+        raise TableError(
+            f"{table.name} has no column beside the target {target!r} to learn from"
+            + (f": {reasons}." if reasons else ".")
+        )
+    types, words = {}, {}
+    for r in used:
+        values = plain_array(table.data.column(r.name))
+        types[r.name] = str(values.type)
+        if r.kind == CATEGORY:
+            words[r.name] = with_nulls(values).unique().to_pylist()
+    missing = missing_token(word for own in words.values() for word in own)
+    columns = []
+    for r in used:
+        categories = sorted(missing if w is None else w for w in words.get(r.name, ()))
+        column = Column(r.name, r.kind, types[r.name], tuple(categories), r.marks, r.form, r.detail)
+        columns.append(column)
+    ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
+    schema = Schema(tuple(columns), target or "", ids, missing)
+    frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
+    leaks = {
+        column.name
+        for column in columns
+        for name in column.inputs
+        if leaks_target(frame[name].to_numpy(), codes, numeric=column.kind != CATEGORY)
+    }
+    dropped = leaks - {*options.keep, *options.roles}
+    if dropped == set(schema.names):
+        dropped = set()
+    reason = "alone it tells the class of nearly every row, as if it were noted afterwards"
+    reports = [replace(r, reason=reason) if r.name in leaks else r for r in reports]
+    reports = [replace(r, role=LEAK, kind="") if r.name in dropped else r for r in reports]
+    schema = replace(schema, columns=tuple(c for c in columns if c.name not in dropped))
+    return reports, schema, frame[schema.inputs]
 
 
 def _check_options(table: UserTable, target: str, options: ColumnOptions) -> None:
     names = table.data.column_names
-    group = (options.group,) if options.group else ()
-    named = {"--target": (target,), "--drop": options.drop, "--id": options.ids}
-    named |= {"--keep": options.keep, "--role": tuple(options.roles), "--group": group}
+    named: dict[str, Iterable[str]] = {
+        "--target": (target,), "--drop": options.drop, "--id": options.ids, "--keep": options.keep,
+        "--role": options.roles, "--group": (options.group,) if options.group else (),
+    }  # fmt: skip
     for option, given in named.items():
         for name in given:
             if name not in names:
@@ -267,26 +304,25 @@ def _report_column(table: UserTable, name: str, options: ColumnOptions) -> Colum
         if is_text(values.type):
             report, numbers, _ = _read_text_numbers(values, table.decimal)
         if not np.isfinite(numbers).any():
-            raise TableError(
-                f"The column {name!r} (--role) holds {values.type} without a number in it."
-            )
+            what = f"holds {values.type} without a number in it"
+            raise TableError(f"The column {name!r} (--role) {what}.")
     if role == DATE and report.kind != DATE:
         raise TableError(f"The column {name!r} (--role) holds no dates in a form that is known.")
     if role is not None:
         report = replace(report, role=role, kind=role)
     elif not report.kind:
         return report
-    used = (
-        role is not None
-        or name in options.keep
-        or (report.role == report.kind and (report.role != DATE or options.dates))
-    )
-    if not used:
+    by_type = report.role == report.kind and (report.role != DATE or options.dates)
+    if not (role or name in options.keep or by_type):
         return replace(report, kind="")
     verb = "counts" if len(report.marks) == 1 else "count"
     notes = [f"{listed(report.marks)} {verb} as missing"] if report.marks else []
     if report.kind == NUMBER and report.example:
-        notes.append(_thousands_note(report.example, table.decimal))
+        example, other = report.example, "." if table.decimal == "," else ","
+        whole, mark, rest = example.replace(other, "").partition(table.decimal)
+        single = not mark and example.count(other) == 1
+        instead = f", not as {example.replace(',', '.')}" if single else ""
+        notes.append(f"{example} is read as {whole}{mark and '.'}{rest}{instead}")
     elif report.example:
         cell, role = repr(report.example[:60]), shlex.quote(f"{name}=number")
         notes.append(f"most cells are numbers, but {cell} is not (--role {role} reads the numbers)")
@@ -319,15 +355,6 @@ def _thousands(text: Any, decimal: str) -> tuple[str, str]:
     if pc.any(separated).as_py():
         return WITH_THOUSANDS, cells.filter(separated)[0].as_py()
     return "", ""
-
-
-def _thousands_note(example: str, decimal: str) -> str:
-    other = "." if decimal == "," else ","
-    whole, mark, rest = example.replace(other, "").partition(decimal)
-    note = f"{example} is read as {whole}{mark and '.'}{rest}"
-    if mark or example.count(other) > 1:
-        return note
-    return f"{note}, not as {example.replace(',', '.')}"
 
 
 def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
@@ -439,65 +466,7 @@ def _infer_category(present: Any, count: int) -> ColumnReport:
     return ColumnReport(CATEGORY, CATEGORY)
 
 
-# The schema of all columns.
-
-
-def _make_schema(table: UserTable, target: str, reports: list[ColumnReport]) -> Schema:
-    used = [report for report in reports if report.kind]
-    if not used:
-        reasons = "; ".join(r.message.rstrip(".") for r in reports if r.message)
-        raise TableError(
-            f"{table.name} has no column beside the target {target!r} to learn from"
-            + (f": {reasons}." if reasons else ".")
-        )
-    texts = {
-        report.name: with_nulls(plain_array(table.data.column(report.name)))
-        for report in used
-        if report.kind == CATEGORY
-    }
-    missing = missing_token(value for text in texts.values() for value in text.unique().to_pylist())
-    columns = []
-    for report in used:
-        name, kind = report.name, report.kind
-        categories: tuple[str, ...] = ()
-        if kind == CATEGORY:
-            categories = tuple(sorted(texts[name].fill_null(missing).unique().to_pylist()))
-        type = str(plain_array(table.data.column(name)).type)
-        columns.append(
-            Column(name, kind, type, categories, report.marks, report.form, report.detail)
-        )
-    ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
-    return Schema(tuple(columns), target, ids, missing)
-
-
 # Target leakage and duplicates.
-
-
-def _drop_leaks(
-    reports: list[ColumnReport],
-    schema: Schema,
-    frame: Any,
-    labels: np.ndarray,
-    options: ColumnOptions,
-) -> tuple[list[ColumnReport], Schema]:
-    """Drop the columns that leak the target, unless there are no others."""
-    codes = np.unique(labels, return_inverse=True)[1]
-    leaks = {
-        column.name
-        for column in schema.columns
-        if any(
-            leaks_target(frame[name].to_numpy(), codes, numeric=column.kind != CATEGORY)
-            for name in column.inputs
-        )
-    }
-    dropped = leaks - {*options.keep, *options.roles}
-    if dropped == set(schema.names):
-        dropped = set()
-    reason = "alone it tells the class of nearly every row, as if it were noted afterwards"
-    reports = [replace(r, reason=reason) if r.name in leaks else r for r in reports]
-    reports = [replace(r, role=LEAK, kind="") if r.name in dropped else r for r in reports]
-    kept = tuple(column for column in schema.columns if column.name not in dropped)
-    return reports, replace(schema, columns=kept)
 
 
 def leaks_target(values: Any, codes: np.ndarray, *, numeric: bool) -> bool:

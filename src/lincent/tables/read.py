@@ -22,9 +22,10 @@ import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -33,20 +34,7 @@ from lincent._errors import AppError, first_line, import_optional
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
 from lincent.tables import formats
-from lincent.tables.formats import (
-    CSV,
-    EXCEL,
-    HEAD_BYTES,
-    JSON,
-    PARQUET,
-    UNREADABLE,
-    OpenedTable,
-    TableError,
-    arrow,
-    check_unique,
-    fill_names,
-    open_table,
-)
+from lincent.tables.formats import CSV, PARQUET, OpenedTable, TableError, arrow, open_table
 
 BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 23
@@ -63,13 +51,11 @@ NAMED_SEPARATORS = {
 }  # fmt: skip
 SAMPLE_BYTES = 1 << 18
 SAMPLE_ROWS = 200
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_BYTE_ORDER_MARKS = {
+    "utf-8-sig": (codecs.BOM_UTF8,),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 _SEPARATED = re.compile(r"\s*[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*\s*")
 _BOTH_MARKS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?=\.)|(?:\.\d{3})+(?=,))([.,])\d*")
@@ -106,9 +92,11 @@ class UserTable:
 
     def row(self, position: int) -> int:
         """Return the number of a row as an editor counts it."""
-        if self.positions is not None:
-            position = int(self.positions[position])
-        return position + self.first_row
+        return int(self.rows(position))
+
+    def rows(self, positions: Any) -> Any:
+        """Return the numbers of rows."""
+        return (positions if self.positions is None else self.positions[positions]) + self.first_row
 
     def where(self, column: str, position: int | None = None) -> str:
         """Return the place of a column, or of one of its cells, for messages."""
@@ -137,8 +125,8 @@ def read_table(data: Any, options: ReadOptions = DEFAULT_READ) -> UserTable:
             table = _read(source, options)
         if table.data.num_rows == 0:
             raise TableError(f"{source.name}: the column names are followed by no rows.")
-    names = fill_names(table.data.column_names)
-    check_unique(table.name, names)
+    names = formats.fill_names(table.data.column_names)
+    formats.check_unique(table.name, names)
     table = replace(table, data=table.data.rename_columns(names))
     _check_nul(table)
     return table
@@ -167,7 +155,7 @@ def read_batches(
         done = 0
         try:
             if source.format == CSV:
-                dialect = _dialect(source, options, source.head)
+                dialect = infer_dialect(source.head, source.name, options)
                 # Arrow reads no number beside a no-break space, and a stream is read once only.
                 if b"\xa0" in source.head or is_stream(data):
                     types = {}
@@ -269,13 +257,13 @@ def _read(source: OpenedTable, options: ReadOptions) -> UserTable:
     if source.format == CSV:
         return _read_csv(source, options)
     options = replace(options, format=source.format)
-    if source.format == EXCEL:
+    if source.format == formats.EXCEL:
         data, sheet, count = formats.read_excel(source.seekable(), source.name, options.sheet)
         warnings: tuple[str, ...] = ()
         if count > 1 and options.sheet is None:
             warnings = (f"read the sheet {sheet!r}, the first of {count} (--sheet names another).",)
         return UserTable(data, source.name, 2, replace(options, sheet=sheet), warnings)
-    if source.format == JSON:
+    if source.format == formats.JSON:
         data = formats.read_json(source.stream, source.name)
     elif source.format == PARQUET:
         data = formats.read_parquet(source.seekable())
@@ -291,7 +279,7 @@ def _reader_errors(source: OpenedTable) -> Iterator[None]:
         yield
     except (AppError, BrokenPipeError):
         raise
-    except (arrow().ArrowException, *UNREADABLE, ValueError) as error:
+    except (arrow().ArrowException, *formats.UNREADABLE, ValueError) as error:
         # With a gigabyte available, a file that exhausts the memory declares impossible sizes.
         if isinstance(error, MemoryError) and available_memory() < 1 << 30:
             raise
@@ -314,7 +302,7 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
             f"{source.name} has more than {len(data) >> 20} MB of text, too much for the memory "
             "that is free: lincent fit and predict read a file that is named in batches."
         )
-    dialect = _dialect(source, options, data)
+    dialect = infer_dialect(data, source.name, options)
     # In blocks: decoded text takes up to four times the memory.
     decoder, row = codecs.getincrementaldecoder(dialect.encoding or "utf-8")(), 1
     for start in range(0, len(data) + 1, BLOCK_BYTES):
@@ -338,7 +326,14 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
         arrow().BufferReader(data), **_csv_options(source, dialect, {}, skip)
     )
     if invalid:
-        raise _invalid_row(source.name, invalid)
+        first, more = invalid[0], f" ({len(invalid)} such rows)" if len(invalid) > 1 else ""
+        place = f"the row {first.text[:60]!r}" if first.number is None else f"row {first.number}"
+        cells = first.actual_columns, first.expected_columns
+        how = "ends before" if cells[0] < cells[1] else "goes on at"
+        raise TableError(
+            f"{source.name}: {place} has {cells[0]} cells where the header has {cells[1]}: it "
+            f"{how} column {min(cells) + 1}{more}."
+        )
     warnings: tuple[str, ...] = ()
     if options.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
         warnings = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
@@ -352,25 +347,23 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
     return UserTable(table, source.name, 2, dialect, warnings)
 
 
-def _invalid_row(name: str, invalid: list[Any]) -> TableError:
-    first = invalid[0]
-    row = f"row {first.number}" if first.number is not None else f"the row {first.text[:60]!r}"
-    short = first.actual_columns < first.expected_columns
-    column = min(first.actual_columns, first.expected_columns) + 1
-    return TableError(
-        f"{name}: {row} has {first.actual_columns} cells where the header has "
-        f"{first.expected_columns}: it {'ends before' if short else 'goes on at'} column {column}"
-        + (f" ({len(invalid)} such rows)." if len(invalid) > 1 else ".")
-    )
-
-
 def _csv_options(
     source: OpenedTable, dialect: ReadOptions, types: Mapping[str, Any], on_invalid: Any = None
 ) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
-    names = fill_names(_header(source, dialect))
-    check_unique(source.name, names)
+    head = source.head
+    if len(head) >= formats.HEAD_BYTES and b"\n" not in head and b"\r" not in head:
+        raise TableError(
+            f"{source.name}: row 1 goes on for more than {formats.HEAD_BYTES >> 20} MB without a "
+            "line end; this is not a table with a header."
+        )
+    # The cells of the first row, which may span several lines.
+    lines = io.TextIOWrapper(io.BytesIO(head), dialect.encoding, "replace", newline="")
+    first = next(lines, "").removeprefix("\ufeff")
+    rows = split_rows(chain([first], lines), dialect.separator or ",", 1)
+    names = formats.fill_names(rows[0] if rows else [])
+    formats.check_unique(source.name, names)
     # Arrow reads fewer bytes at once where memory is short, but some rows at least.
     least = max(sample_entries(BLOCK_BYTES), LEAST_BLOCK, 20 * sum(map(len, names)))
     return {
@@ -393,30 +386,10 @@ def _csv_options(
     }
 
 
-def _header(source: OpenedTable, dialect: ReadOptions) -> list[str]:
-    """Return the cells of the first row, which may span several lines."""
-    head = source.head
-    if len(head) >= HEAD_BYTES and b"\n" not in head and b"\r" not in head:
-        raise TableError(
-            f"{source.name}: row 1 goes on for more than {HEAD_BYTES >> 20} MB without a line end; "
-            "this is not a table with a header."
-        )
-    lines = io.TextIOWrapper(io.BytesIO(head), dialect.encoding, "replace", newline="")
-    first = next(lines, "").removeprefix("\ufeff")
-    rows = split_rows(chain([first], lines), dialect.separator or ",", 1)
-    return rows[0] if rows else []
-
-
-def _dialect(source: OpenedTable, options: ReadOptions, sample: bytes) -> ReadOptions:
-    if source.tab_separated and options.separator is None:
-        options = replace(options, separator="\t")
-    return infer_dialect(sample, source.name, options)
-
-
 def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -> ReadOptions:
     """Return encoding, separator and decimal mark of a text table, or of its beginning.
 
-    ``name`` is the name of the table in error messages.
+    ``name`` is the name of the table: a file ``.tsv`` has tabs.
     """
     encoding, separator, decimal = options.encoding, options.separator, options.decimal
     if encoding is None:
@@ -433,7 +406,8 @@ def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -
     if "\0" in text:
         raise TableError(f"{name} is no table that can be read: it holds the byte 0x00.")
     if separator is None:
-        separator = infer_separator(text)
+        tabs = ".tsv" in PurePath(name.lower()).suffixes[-2:]
+        separator = "\t" if tabs else infer_separator(text)
     else:
         separator = NAMED_SEPARATORS.get(separator, separator)
         if len(separator) != 1:
@@ -452,15 +426,13 @@ def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -
 
 def infer_encoding(data: bytes) -> str:
     """Return the encoding of the byte order mark, UTF-8 if valid, or else Western European."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
+    for encoding, marks in _BYTE_ORDER_MARKS.items():
+        if data.startswith(marks):
             return encoding
     for encoding in ("utf-8", "cp1252"):
-        try:
+        with suppress(UnicodeDecodeError):
             codecs.getincrementaldecoder(encoding)().decode(data)
-        except UnicodeDecodeError:
-            continue
-        return encoding
+            return encoding
     return "latin-1"
 
 
@@ -470,14 +442,8 @@ def split_rows(
     """Return the first nonempty rows as lists of cells; the last may be truncated."""
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
     rows: list[list[str]] = []
-    try:
-        for row in csv.reader(lines, delimiter=separator):
-            if row:
-                rows.append(row)
-            if len(rows) == count:
-                break
-    except csv.Error:
-        pass
+    with suppress(csv.Error):
+        rows.extend(islice(filter(None, csv.reader(lines, delimiter=separator)), count))
     return rows
 
 

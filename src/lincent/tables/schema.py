@@ -29,9 +29,8 @@ THOUSANDS = {
     ".": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
 }
 """Numbers whose thousands are separated, by the decimal mark of the table."""
-FLAGS = dict.fromkeys(("true", "1", "yes", "t"), 1.0) | dict.fromkeys(
-    ("false", "0", "no", "f"), 0.0
-)
+FLAGS = dict.fromkeys(("true", "1", "yes", "t"), 1.0)
+FLAGS |= dict.fromkeys(("false", "0", "no", "f"), 0.0)
 
 
 @dataclass(frozen=True)
@@ -102,11 +101,8 @@ class Schema:
 
     def csv_types(self) -> dict[str, Any]:
         """Return the Arrow type of the columns of a text file that are parsed as numbers."""
-        plain = [
-            c.name
-            for c in self.columns
-            if c.kind == NUMBER and not c.marks and c.detail != WITH_THOUSANDS
-        ]
+        numbers = (c for c in self.columns if c.kind == NUMBER and not c.marks)
+        plain = [c.name for c in numbers if c.detail != WITH_THOUSANDS]
         return dict.fromkeys(plain, arrow().float64())
 
     def to_json(self) -> dict[str, Any]:
@@ -119,8 +115,7 @@ class Schema:
             Column(**{**c, "categories": tuple(c["categories"]), "marks": tuple(c["marks"])})
             for c in data["columns"]
         )
-        ids = tuple(data["ids"])
-        return cls(columns, data["target"], ids, data["missing"])
+        return cls(columns, data["target"], tuple(data["ids"]), data["missing"])
 
 
 # Arrow types and cells.
@@ -262,19 +257,25 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
     """
     import pandas as pd
 
-    odd = OddCells(strict=True) if odd is None else odd
+    odd, types = OddCells(strict=True) if odd is None else odd, arrow().types
     names = list(table.data.schema.names)
     absent = [name for name in schema.names if name not in names]
     if absent:
-        columns = "column" if len(absent) == 1 else "columns"
-        raise TableError(
-            f"{table.name} lacks the {columns} {listed(absent)}, which the model uses."
-        )
+        what = f"column{'s' * (len(absent) > 1)} {listed(absent)}"
+        raise TableError(f"{table.name} lacks the {what}, which the model uses.")
     check_unique(table.name, [name for name in names if name in schema.names])
     data: dict[str, np.ndarray] = {}
     for column in schema.columns:
         values = plain_array(table.data.column(column.name))
-        _check_type(column, values.type)
+        type = values.type
+        # Text and nothing may hold any kind; else the type has to be that of training.
+        numeric = is_number(type) or types.is_boolean(type)
+        by_kind = {CATEGORY: numeric and "string" not in column.type, DATE: is_date(type)}
+        if not (is_text(type) or types.is_null(type) or by_kind.get(column.kind, numeric)):
+            raise TableError(
+                f"The column {column.name!r} holds {type}, but the model was trained on "
+                f"{MEANING[column.kind]} in it."
+            )
         if column.kind == CATEGORY:
             data[column.name] = _categories(column, values, schema.missing, odd)
         elif column.kind == DATE:
@@ -282,18 +283,6 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
         else:
             data[column.name] = _numbers(column, values, table, odd)
     return pd.DataFrame(data, copy=False)
-
-
-def _check_type(column: Column, type: Any) -> None:
-    """Raise an error for an Arrow type that cannot hold what the column held in training."""
-    types = arrow().types
-    numeric = is_number(type) or types.is_boolean(type)
-    by_kind = {CATEGORY: numeric and "string" not in column.type, DATE: is_date(type)}
-    if not (is_text(type) or types.is_null(type) or by_kind.get(column.kind, numeric)):
-        raise TableError(
-            f"The column {column.name!r} holds {type}, but the model was trained on "
-            f"{MEANING[column.kind]} in it."
-        )
 
 
 def _numbers(column: Column, values: Any, table: UserTable, odd: OddCells) -> np.ndarray:

@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import gammaincc
+from scipy.special import gammaincc, gammaln, xlogy
 
 from lincent._errors import listed
 from lincent.estimators.validation import plain
@@ -33,7 +33,7 @@ from lincent.export.model import Model
 from lincent.export.model_file import summary_errors
 from lincent.inspection.thresholds import predict_codes
 from lincent.tables.infer import PreparedTable, labeled_rows
-from lincent.tables.read import DEFAULT_READ, ReadOptions, UserTable, read_batches
+from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches
 from lincent.tables.schema import OddCells, to_frame
 
 if TYPE_CHECKING:
@@ -89,9 +89,8 @@ def reference(table: PreparedTable, held: HeldOut | None, classes: np.ndarray) -
 
 def _distribution(values: np.ndarray, points: int) -> dict[str, Any]:
     present = np.sort(values[~np.isnan(values)])
-    grid = np.unique(present[np.linspace(0, len(present) - 1, points).astype(int)]) if len(
-        present
-    ) else present  # fmt: skip
+    count = points if len(present) else 0
+    grid = np.unique(present[np.linspace(0, len(present) - 1, count).astype(int)])
     counts = np.searchsorted(present, grid, side="right")
     return {"at": grid.tolist(), "counts": counts.tolist(), "rows": len(values)}
 
@@ -114,7 +113,7 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         ``passed``, ``rows``, ``tests`` (their number) and ``findings``: for each the ``column``,
         the ``check``, whether it ``failed``, and a ``message``.
     """
-    check = TableCheck(model)
+    check, target = TableCheck(model), model.schema.target
     reading = replace(reading, expected_decimal=model.summary.get("decimal"))
     for batch in read_batches(data, model.schema.csv_types(), reading):
         names = batch.data.schema.names
@@ -122,8 +121,10 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         frame = to_frame(replace(model.schema, columns=columns), batch, check.odd)
         complete = len(columns) == len(model.schema.columns)
         check.add(frame, model.score_batch(batch, frame) if complete else None)
-        check.add_target(batch)
-        extra = {*names} - {*model.schema.names, *model.schema.ids, model.schema.target}
+        if target in names:
+            with contextlib.suppress(ValueError):  # no classes at all
+                check.outputs[target].add(labeled_rows(batch, target)[1].astype(str))
+        extra = {*names} - {*model.schema.names, *model.schema.ids, target}
         check.extra |= extra - {entry["column"] for entry in model.summary.get("columns", ())}
     return check.result()
 
@@ -146,11 +147,12 @@ class TableCheck:
             self.schema.target: _Categories(classes, rows),
         }
         self.odd, self.rows = OddCells(), 0
-        self.extra: set[str] = set()
+        self.seen, self.extra = set[str](), set[str]()
 
     def add(self, frame: Any, scored: dict[str, np.ndarray] | None) -> None:
         """Count rows as ``to_frame`` returns them, and their predictions."""
         self.rows += len(frame)
+        self.seen.update(frame.columns)
         for name, part in self.inputs.items():
             if name in frame:
                 part.add(frame[name].to_numpy())
@@ -159,13 +161,6 @@ class TableCheck:
                 values = np.asarray(scored[key])
                 self.outputs[name].add(values.astype(str) if key == "class" else values)
 
-    def add_target(self, batch: UserTable) -> None:
-        """Count the classes of rows that have one."""
-        target = self.schema.target
-        if target in batch.data.schema.names:
-            with contextlib.suppress(ValueError):  # no classes at all
-                self.outputs[target].add(labeled_rows(batch, target)[1].astype(str))
-
     @summary_errors("the model file")
     def result(self) -> dict[str, Any]:
         """Decide which columns have drifted or fail another test; failed ones first."""
@@ -173,9 +168,9 @@ class TableCheck:
         tested = [(name, part) for name, part in parts if part.rows >= LEAST_ROWS]
         tests = [(name, *test) for name, part in tested for test in part.tests()]
         findings = [
-            _finding(name, "schema", True, "the table has no such column")
-            for name in self.schema.names
-            if not self._has(name)
+            _finding(column.name, "schema", True, "the table has no such column")
+            for column in self.schema.columns
+            if self.rows and self.seen.isdisjoint(column.inputs)
         ]
         for name, (count, where) in self.odd.unreadable.items():
             failed = count >= BEYOND * self.rows
@@ -195,12 +190,6 @@ class TableCheck:
         findings.sort(key=lambda finding: not finding["failed"])
         passed = not any(finding["failed"] for finding in findings)
         return {"passed": passed, "rows": self.rows, "tests": len(tests), "findings": findings}
-
-    def _has(self, name: str) -> bool:
-        """Return whether the rows had a column of the schema."""
-        inputs = next(c.inputs for c in self.schema.columns if c.name == name)
-        parts = [self.inputs.get(i) for i in inputs]
-        return not self.rows or any(part is None or part.rows for part in parts)
 
 
 def _finding(column: str, check: str, failed: bool, message: str) -> dict[str, Any]:
@@ -248,7 +237,10 @@ class _Numbers:
             message = (
                 f"{_percent(count / m)} of the values are {beyond} {bound:g}, none in training"
             )
-            tests.append(("range", _beyond(n, m, count), count / m, BEYOND, message))
+            # The most extreme of n + m values are all among the m: C(n+m-count, n) / C(n+m, n).
+            factorials = gammaln(np.array([n + m - count, m, n + m, m - count]) + 1)
+            probability = float(np.exp(factorials @ [1, 1, -1, -1]))
+            tests.append(("range", probability, count / m, BEYOND, message))
         difference = self.counts / n - self.new.cumsum()[:-1] / m
         k = int(np.abs(difference).argmax())
         gap = abs(float(difference[k]))
@@ -299,18 +291,8 @@ def _homogeneity(table: np.ndarray) -> float:
     if table.shape[1] < 2 or not total:
         return 1.0
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / total
-    used = table > 0
-    statistic = 2 * float((table[used] * np.log(table[used] / expected[used])).sum())
+    statistic = 2 * float(xlogy(table, table / np.where(expected, expected, 1.0)).sum())
     return float(gammaincc((table.shape[1] - 1) / 2, max(0.0, statistic) / 2))
-
-
-def _beyond(n: int, m: int, count: int) -> float:
-    """Return the probability that the largest ``count`` of n + m values are all among the m."""
-
-    def choose(k: int) -> float:
-        return math.lgamma(k + 1) - math.lgamma(n + 1) - math.lgamma(k - n + 1)
-
-    return math.exp(choose(n + m - count) - choose(n + m))
 
 
 def _percent(share: float) -> str:

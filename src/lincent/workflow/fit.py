@@ -33,7 +33,7 @@ from lincent.inspection.thresholds import (
 from lincent.model_selection.metrics import confusion_matrix
 from lincent.tables.encoder import table_pipeline
 from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, infer_schema
-from lincent.tables.read import DEFAULT_READ, ReadOptions, UserTable, read_table
+from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.check import pack_hashes, reference
 from lincent.workflow.large_file import LargeFit, find_large, memory_message
 from lincent.workflow.methods import make_classifier, method_name, search_summary
@@ -135,28 +135,56 @@ def fit_table(
     if file is None:
         user_table = read_table(data, reading)
         log(f"read {user_table.data.num_rows} rows, {user_table.data.num_columns} columns")
-        target = _last_column(user_table, log) if target is None else target
+    else:
+        user_table = file.first
+        log(memory_message(file))
+    if target is None:
+        target = str(user_table.data.schema.names[-1])
+        log(f"the target is {target!r}, the last column (--target names another).")
+    if file is None:
         table = infer_schema(user_table, target, options, strict=strict)
     else:
-        log(memory_message(file))
-        target = _last_column(file.first, log) if target is None else target
         large = LargeFit(file, target, options, strict)
         table = large.table
     for warning in table.warnings:
         log(warning)
     check_threshold(metric, threshold, np.unique(table.labels), positive, costs)
     check_by(table, by)
-    pipeline, encoded, held, caught = _fit(classifier, table, large, random_state, progress)
-    scale = _score_scale(pipeline[-1], encoded, table, held)
+    if table.groups is not None and "cv" in classifier.get_params(deep=False):
+        classifier.set_params(cv=make_splits(table, random_state))
+    # Estimators that encode tables themselves also standardize.
+    encodes = "categorical_features" in classifier.get_params(deep=False)
+    pipeline = table_pipeline(classifier, scale=not encodes)
+    n_rows, n_columns = table.frame.shape
+    which = f"{n_rows} rows" if large is None else "all rows"
+    progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)
+    caught: list[str] = []
+    with _collect_warnings(caught), _console.listening(progress):
+        if large is not None:
+            held = large.fit(pipeline)
+            encoded = pipeline[:-1].transform(table.frame)
+        else:
+            encoded = pipeline[0].fit_transform(table.frame, table.labels)
+            classifier.fit(encoded, table.labels)
+            held = out_of_fold(pipeline, table, random_state, progress)
+    # Predictions of single training rows are no part of a model to hand on.
+    for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
+        vars(classifier).pop(attribute, None)
+    classes, scale = classifier.classes_, 1.0
+    # Votes of pairs have a scale of their own; else it is the distance between the classes.
+    if len(classes) == 2 or getattr(classifier, "multi_class", "ovr") != "ovo":
+        scores = classifier.decision_function(encoded) if held is None else held.scores
+        labels = table.labels if held is None else held.labels
+        scale = score_scale(np.asarray(scores), np.searchsorted(classes, labels))
     if held is not None:
         held = replace(held, scores=held.scores / scale)
     summary: dict[str, Any] = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
-        **training_summary(pipeline[-1], table),
+        **training_summary(classifier, table),
         **(large.summary() if large is not None else {}),
-        **_evaluation_summary(pipeline[-1], table, held, metric, threshold, costs, positive, by),
-        "reference": reference(table, held, pipeline[-1].classes_),
+        **_evaluation_summary(classifier, table, held, metric, threshold, costs, positive, by),
+        "reference": reference(table, held, classes),
         "score_scale": scale,
         **column_importances(pipeline, table.frame, encoded, table.schema, scale, random_state),
         "background": background_of(encoded, pipeline[0].sources, random_state),
@@ -169,45 +197,9 @@ def fit_table(
         )
     if not rows:
         summary |= {"suspected_label_errors": [], "examples": []}
-    # Predictions of single training rows are no part of a model to hand on.
-    for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
-        vars(pipeline[-1]).pop(attribute, None)
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
     return Model(pipeline, table.schema, summary, _versions.lincent())
-
-
-def _last_column(table: UserTable, log: Callable[[str], None]) -> str:
-    name = str(table.data.schema.names[-1])
-    log(f"the target is {name!r}, the last column (--target names another).")
-    return name
-
-
-def _fit(
-    classifier: Any,
-    table: PreparedTable,
-    large: LargeFit | None,
-    random_state: int,
-    progress: Progress,
-) -> tuple[Any, np.ndarray, HeldOut | None, list[str]]:
-    """Return the fitted pipeline, the encoded rows, held-out predictions and warnings."""
-    if table.groups is not None and "cv" in classifier.get_params(deep=False):
-        classifier.set_params(cv=make_splits(table, random_state))
-    # Estimators that encode tables themselves also standardize.
-    encodes = "categorical_features" in classifier.get_params(deep=False)
-    pipeline = table_pipeline(classifier, scale=not encodes)
-    n_rows, n_columns = table.frame.shape
-    which = f"{n_rows} rows" if large is None else "all rows"
-    progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)
-    caught: list[str] = []
-    with _collect_warnings(caught), _console.listening(progress):
-        if large is not None:
-            held: HeldOut | None = large.fit(pipeline)
-            return pipeline, pipeline[:-1].transform(table.frame), held, caught
-        encoded = pipeline[0].fit_transform(table.frame, table.labels)
-        classifier.fit(encoded, table.labels)
-        held = out_of_fold(pipeline, table, random_state, progress)
-    return pipeline, encoded, held, caught
 
 
 @contextmanager
@@ -220,19 +212,6 @@ def _collect_warnings(messages: list[str]) -> Iterator[None]:
         except ValueError as error:
             raise AppError(first_line(error, 400)) from error
     messages += sorted({first_line(warning.message, 400) for warning in caught})
-
-
-def _score_scale(
-    classifier: Any, encoded: np.ndarray, table: PreparedTable, held: HeldOut | None
-) -> float:
-    """Return the distance between the classes on the score, on held-out rows if there are any."""
-    if len(classifier.classes_) > 2 and getattr(classifier, "multi_class", "ovr") == "ovo":
-        return 1.0  # votes have a scale of their own
-    if held is None:
-        scores, labels = np.asarray(classifier.decision_function(encoded)), table.labels
-    else:
-        scores, labels = held.scores, held.labels
-    return score_scale(scores, np.searchsorted(classifier.classes_, labels))
 
 
 def _evaluation_summary(

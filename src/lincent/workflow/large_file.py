@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -58,7 +58,7 @@ def needed_memory(data: Any, format: str | None = None) -> float:
     if not isinstance(data, str | os.PathLike) or is_stream(data):
         return 0.0
     format = format or format_from_name(data)
-    try:
+    with suppress(Exception):  # whatever is wrong with the file, reading it reports that
         if format == PARQUET:
             from pyarrow.parquet import read_metadata
 
@@ -69,8 +69,6 @@ def needed_memory(data: Any, format: str | None = None) -> float:
             return float(6 * metadata.num_rows * row)
         if format == CSV:
             return 8 * unpacked_size(data)
-    except Exception:  # whatever is wrong with the file, reading it reports that
-        return 0.0
     return 0.0
 
 
@@ -87,10 +85,9 @@ class LargeFile:
         """The first row, as a table."""
         batches: Any = read_batches(self.data, {}, self.reading, 1)
         with closing(batches):
-            batch: UserTable | None = next(batches, None)
-        if batch is None:
-            raise AppError(f"{self.data}: the column names are followed by no rows.")
-        return batch
+            for batch in batches:
+                return batch
+        raise AppError(f"{self.data}: the column names are followed by no rows.")
 
     @cached_property
     def sample_rows(self) -> int:
@@ -161,23 +158,6 @@ def memory_message(file: LargeFile) -> str:
     )
 
 
-def _calibrate(
-    classifier: Any, second: Any, X: Any, labels: np.ndarray, folds: np.ndarray, method: str
-) -> None:
-    """Calibrate both fits on the scores of rows that the second was fitted without."""
-    codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
-    n_classes, strategy = len(classifier.classes_), classifier.multi_class
-    scales = [
-        score_scale(model._task_scores(X), codes, weight, n_classes, strategy)
-        for model in (second, classifier)
-    ]
-    scores = second._task_scores(X) / scales[0]
-    held = OutOfFoldScores(scores, codes, weight, folds, n_classes, strategy)
-    for model, scale in zip((second, classifier), scales, strict=True):
-        model.set_params(probability=method)
-        model._calibration = held.calibration(method, scale)
-
-
 class LargeFit:
     """A file, its sample with an inferred schema, and the fits to all rows."""
 
@@ -217,8 +197,18 @@ class LargeFit:
         run_concurrently([*fits, partial(second.fit, rest, rest.target)], 2)
         encoded = encoder.transform(table.frame.iloc[rows])
         folds = rng.permutation(len(rows)) % N_SPLITS
-        if probability is not None:
-            _calibrate(classifier, second, encoded, labels, folds, probability)
+        if probability is not None:  # of both fits, by scores of rows that the second has not seen
+            codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
+            n_classes, strategy = len(classifier.classes_), classifier.multi_class
+            scales = [
+                score_scale(model._task_scores(encoded), codes, weight, n_classes, strategy)
+                for model in (second, classifier)
+            ]
+            scores = second._task_scores(encoded) / scales[0]
+            held = OutOfFoldScores(scores, codes, weight, folds, n_classes, strategy)
+            for model, scale in zip((second, classifier), scales, strict=True):
+                model.set_params(probability=probability)
+                model._calibration = held.calibration(probability, scale)
         probabilities = second.predict_proba(encoded) if hasattr(second, "predict_proba") else None
         how = f"{len(rows)} rows, scored by a fit to all others"
         scores = np.asarray(second.decision_function(encoded))

@@ -31,19 +31,8 @@ CLASSES = {
     "quick": "RegularizedLCC",
     **{name: name for name in (*ESTIMATORS, *BASELINES) if name != "LCC"},
 }
-PAPER_METHODS = (
-    "LCC-1NN",
-    "LCC-1SV",
-    "KernelLCC-box",
-    "LDA",
-    "SVM",
-    "DLS",
-    "SMP",
-    "WSV",
-    "TSV",
-    "DEL",
-)
-METHODS = (*CLASSES, *PAPER_METHODS)
+OF_THE_PAPER = ("LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")
+METHODS = (*CLASSES, "LCC-1NN", "LCC-1SV", "KernelLCC-box", *OF_THE_PAPER)
 
 
 def method_name(name: str) -> str:

@@ -65,25 +65,46 @@ def out_of_fold(
     pipeline: Any, table: PreparedTable, random_state: int, progress: Progress
 ) -> HeldOut | None:
     """Return out-of-fold predictions of a fitted pipeline; None where a class is too small."""
-    classifier = pipeline[-1]
-    scores = getattr(classifier, "out_of_fold_scores_", None)
+    classifier, probabilities = pipeline[-1], None
+    scores: Any = getattr(classifier, "out_of_fold_scores_", None)
     knows_groups = table.groups is None or "cv" in classifier.get_params(deep=False)
     if scores is not None and knows_groups:
         scores = np.asarray(scores)
         rows = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
         if len(np.unique(table.labels[rows])) == len(classifier.classes_):
-            probabilities = getattr(classifier, "out_of_fold_probabilities_", None)
-            return HeldOut(
-                rows,
-                table.labels[rows],
-                scores[rows],
-                None if probabilities is None else np.asarray(probabilities)[rows],
-                hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS),
-                f"{len(rows)} rows, each scored by models fitted without it",
-                EFFECTIVE * independent_fraction(table.frame, table.labels),
-            )
+            labels, scores = table.labels[rows], scores[rows]
+            own = getattr(classifier, "out_of_fold_probabilities_", None)
+            probabilities = None if own is None else np.asarray(own)[rows]
+            folds = hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS)
+            how = f"{len(rows)} rows, each scored by models fitted without it"
+            effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
+            return HeldOut(rows, labels, scores, probabilities, folds, how, effective)
     splits = make_splits(table, random_state)
-    return _cross_fitted(pipeline, table, splits, progress) if splits else None
+    if not splits:
+        return None
+    n_rows, codes = len(table.labels), np.unique(table.labels, return_inverse=True)[1]
+    scale = _score_scale(pipeline, table.frame, codes)
+    folds = np.zeros(n_rows, dtype=np.intp)
+    scores = None
+    for fold, (train, test) in enumerate(splits):
+        progress("held-out fold", fold, len(splits))
+        model = clone(pipeline).fit(table.frame.iloc[train], table.labels[train])
+        held_out = table.frame.iloc[test]
+        values = np.asarray(model.decision_function(held_out), dtype=np.float64)
+        if values.ndim == 1:  # models of different folds may differ in scale
+            values = values * (scale / _score_scale(model, table.frame.iloc[train], codes[train]))
+        scores = np.zeros((n_rows, *values.shape[1:])) if scores is None else scores
+        scores[test], folds[test] = values, fold
+        if hasattr(model[-1], "predict_proba"):
+            values = model.predict_proba(held_out)
+            shape = (n_rows, values.shape[1])
+            probabilities = np.zeros(shape) if probabilities is None else probabilities
+            probabilities[test] = values
+    progress("held-out fold", len(splits), len(splits))
+    grouped = "" if table.groups is None else ", groups kept together"
+    how = f"{n_rows} rows in {len(splits)} folds{grouped}"
+    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
+    return HeldOut(np.arange(n_rows), table.labels, scores, probabilities, folds, how, effective)
 
 
 def check_by(table: PreparedTable, by: str | None) -> None:
@@ -106,64 +127,17 @@ def evaluate_rows(
     """Return the evaluation of predicted rows, suspected label errors and examples among them."""
     evaluation = evaluate(held, classes, predicted, positive, metric, threshold)
     if by is not None:
-        evaluation["by"] = group_errors(table, held, classes, predicted, positive, by)
+        values = plain_array(table.table.data.column(by)).take(arrow().array(held.rows))
+        if is_text(values.type):  # also the numbers of a text file
+            numbers, bad = text_to_numbers(values, table.table.decimal)
+            values = with_nulls(values) if bad.any() else arrow().array(numbers, from_pandas=True)
+        side = positive_code(classes, positive) if len(classes) == 2 else -1
+        codes, groups = np.searchsorted(classes, held.labels), values.to_pandas()
+        errors = errors_by_group(groups, codes, predicted, side, held.effective)
+        evaluation["by"] = {"column": by, "groups": errors}
     suspects = suspected_label_errors(held, classes, table)
     examples = example_rows(held, suspects, table)
     return {"held_out": evaluation, "suspected_label_errors": suspects, "examples": examples}
-
-
-def group_errors(
-    table: PreparedTable,
-    held: HeldOut,
-    classes: np.ndarray,
-    predicted: np.ndarray,
-    positive: Any,
-    by: str,
-) -> dict[str, Any]:
-    """Return the errors of predicted rows for each value of a column of the table."""
-    values = plain_array(table.table.data.column(by)).take(arrow().array(held.rows))
-    if is_text(values.type):  # also the numbers of a text file
-        numbers, bad = text_to_numbers(values, table.table.decimal)
-        values = with_nulls(values) if bad.any() else arrow().array(numbers, from_pandas=True)
-    groups = values.to_pandas()
-    side = positive_code(classes, positive) if len(classes) == 2 else -1
-    codes = np.searchsorted(classes, held.labels)
-    return {
-        "column": by,
-        "groups": errors_by_group(groups, codes, predicted, side, held.effective),
-    }
-
-
-def _cross_fitted(
-    pipeline: Any,
-    table: PreparedTable,
-    splits: list[tuple[np.ndarray, np.ndarray]],
-    progress: Progress,
-) -> HeldOut:
-    n_rows, codes = len(table.labels), np.unique(table.labels, return_inverse=True)[1]
-    scale = _score_scale(pipeline, table.frame, codes)
-    folds = np.zeros(n_rows, dtype=np.intp)
-    scores: Any = None
-    probabilities: Any = None
-    for fold, (train, test) in enumerate(splits):
-        progress("held-out fold", fold, len(splits))
-        model = clone(pipeline).fit(table.frame.iloc[train], table.labels[train])
-        rows = table.frame.iloc[test]
-        values = np.asarray(model.decision_function(rows), dtype=np.float64)
-        if values.ndim == 1:  # models of different folds may differ in scale
-            values = values * (scale / _score_scale(model, table.frame.iloc[train], codes[train]))
-        scores = np.zeros((n_rows, *values.shape[1:])) if scores is None else scores
-        scores[test], folds[test] = values, fold
-        if hasattr(model[-1], "predict_proba"):
-            values = model.predict_proba(rows)
-            if probabilities is None:
-                probabilities = np.zeros((n_rows, values.shape[1]))
-            probabilities[test] = values
-    progress("held-out fold", len(splits), len(splits))
-    grouped = "" if table.groups is None else ", groups kept together"
-    how = f"{n_rows} rows in {len(splits)} folds{grouped}"
-    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
-    return HeldOut(np.arange(n_rows), table.labels, scores, probabilities, folds, how, effective)
 
 
 def _score_scale(pipeline: Any, frame: Any, codes: np.ndarray) -> float:

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,8 @@ def predict_file(
         Counts of rows, classes and new categories.
     """
     if output_format not in (None, CSV, PARQUET):
-        raise AppError(
-            f"The format {output_format!r} (--output-format) is neither csv nor parquet."
-        )
+        what = f"The format {output_format!r} (--output-format)"
+        raise AppError(f"{what} is neither csv nor parquet.")
     if output_format is None:
         output_format = CSV if is_stream(output) else format_from_name(output) or CSV
         if output_format not in (CSV, PARQUET):
@@ -136,11 +136,10 @@ def predict_file(
                 f"{output}: predictions are written as CSV or Parquet: name such a file."
             )
     check_output(output, force=force, others=(data,))
-    run, model = Scored(), _with_threshold(model, threshold)
-    started = time.perf_counter()
+    run, started = Scored(), time.perf_counter()
     batches = _scored_batches(
-        model, data, run, contributions, reasons, ids=ids, keep_all=keep_all, prefix=prefix,
-        strict=strict, reading=reading,
+        model, data, run, contributions, reasons, threshold, ids=ids, keep_all=keep_all,
+        prefix=prefix, strict=strict, reading=reading,
     )  # fmt: skip
     first = next(batches, None)
     if first is None:
@@ -149,9 +148,7 @@ def predict_file(
         atomic_write(output, force=force) as file,
         _writer(file, output_format, first.schema) as writer,
     ):
-        writer.write_batch(first)
-        progress(run.rows)
-        for batch in batches:
+        for batch in chain([first], batches):
             writer.write_batch(batch)
             progress(run.rows)
     run.seconds = time.perf_counter() - started
@@ -193,12 +190,11 @@ def predict_table(
     frame of the given library
         Class, score and probabilities of each row.
     """
-    pa = arrow()
-    run, model = Scored(), _with_threshold(model, threshold)
-    table = read_table(data)
-    batches = list(
-        _scored_batches(model, table, run, contributions, reasons, keep_all=keep_all, strict=strict)
+    pa, run, table = arrow(), Scored(), read_table(data)
+    scored = _scored_batches(
+        model, table, run, contributions, reasons, threshold, keep_all=keep_all, strict=strict
     )
+    batches = list(scored)
     if not batches:
         raise AppError("The table has no rows to score.")
     for message in run.odd.messages:
@@ -220,8 +216,9 @@ def _scored_batches(
     model: Model,
     data: Any,
     run: Scored,
-    contributions: bool = False,
-    reasons: int = 0,
+    contributions: bool,
+    reasons: int,
+    threshold: float | None,
     *,
     ids: tuple[str, ...] | None = None,
     keep_all: bool = False,
@@ -230,7 +227,15 @@ def _scored_batches(
     reading: ReadOptions = DEFAULT_READ,
 ) -> Iterator[Any]:
     """Yield record batches of kept and new columns; count what was done in ``run``."""
-    pa, classes, check = arrow(), model.classifier.classes_, TableCheck(model)
+    pa, classes = arrow(), model.classifier.classes_
+    if threshold is not None:
+        positive = None if model.threshold is None else model.threshold.positive
+        check_threshold(None, threshold, classes, positive)
+        chosen = given_threshold(
+            threshold, classes, positive, has_probabilities=model.has_probabilities
+        )
+        model = replace(model, summary=model.summary | {"threshold": asdict(chosen)})
+    check = TableCheck(model)
     explainer = contributions_of(model) if contributions or reasons else None
     reading = replace(reading, expected_decimal=model.summary.get("decimal"))
     for batch in read_batches(data, model.schema.csv_types(), reading):
@@ -241,9 +246,9 @@ def _scored_batches(
             kept = [name for name in model.schema.ids if name in columns]
         else:
             kept = list(ids)
-            for name in kept:
-                if name not in columns:
-                    raise AppError(f"The table has no column {name!r} to keep.")
+        for name in kept:
+            if name not in columns:
+                raise AppError(f"The table has no column {name!r} to keep.")
         frame = to_frame(model.schema, batch, None if strict else run.odd)
         new = model.score_batch(batch, frame, explainer if contributions else None)
         if reasons:
@@ -268,19 +273,6 @@ def _scored_batches(
     run.check = check.result()
     if model.threshold is not None:
         run.threshold = f"is {model.threshold.by}"
-
-
-def _with_threshold(model: Model, threshold: float | None) -> Model:
-    """Return the model with another decision threshold on the probability."""
-    if threshold is None:
-        return model
-    classes, stored = model.classifier.classes_, model.threshold
-    positive = None if stored is None else stored.positive
-    check_threshold(None, threshold, classes, positive)
-    chosen = given_threshold(
-        threshold, classes, positive, has_probabilities=model.has_probabilities
-    )
-    return replace(model, summary=model.summary | {"threshold": asdict(chosen)})
 
 
 def _writer(file: Any, format: str, schema: Any) -> Any:
