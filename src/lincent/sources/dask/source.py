@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Mask, Matrix, Rows, Vector, root_mean
 from lincent.sources.dask import blocks
-from lincent.sources.dask.blocks import DistanceHistogram, Setting, Sides, SplitPart, Taken
+from lincent.sources.dask.blocks import DistanceHistogram, Setting, SplitPart, Taken
 from lincent.sources.evaluation import TINY, Deferred, Multipliers, one_cost
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 from lincent.sources.rows import Sample, Source
@@ -51,28 +51,28 @@ class DaskSource(Source):
 
     is_remote = True
 
-    def __init__(self, table: Any, sides: Sides) -> None:
-        self.table, self.sides = table, sides
-        self.part = sides.side != 0
+    def __init__(self, table: Any, setting: Setting) -> None:
+        self.table, self.setting = table, setting
+        self.part = setting.side != 0
         self.lengths = table.survey.counts[:, self.part].sum(axis=1)
         self.shape = (int(self.lengths.sum()), table.n)
-        origin = table.survey.origin
-        self.origin = origin if origin.any() else None
+        self.origin = setting.origin
 
     @property
     def sign(self) -> Deferred:
         """One sign per row, left with the rows."""
-        return Deferred((self.shape[0],), lambda: self._per_row(1.0)[0])
+        return Deferred((self.shape[0],), lambda: self.signs_and_costs(self.setting)[0])
 
     @property
     def weight(self) -> Deferred:
         """One weight per row, left with the rows."""
-        return Deferred((self.shape[0],), lambda: self._per_row(None)[1])
+        plain = replace(self.setting, factor=np.ones_like(self.setting.factor))
+        return Deferred((self.shape[0],), lambda: self.signs_and_costs(plain)[1])
 
     @property
     def costs(self) -> Any:
         """The costs: one number repeated where all are the same, else left with the rows."""
-        survey, factors = self.table.survey, self.sides.factor[self.part]
+        survey, factors = self.table.survey, self.setting.factor[self.part]
         least, most = survey.least * factors.min(), survey.most * factors.max()
         if least == most:
             return np.broadcast_to(most, self.shape[0])
@@ -83,7 +83,7 @@ class DaskSource(Source):
         """Return the weighted means of the two sides, negative first, from the survey."""
         totals, means = self.table.totals, []
         for side in (-1, 1):
-            these = self.sides.side == side
+            these = self.setting.side == side
             means.append(self.table.survey.sums[these].sum(axis=0) / totals[these].sum())
         return np.array(means)
 
@@ -106,12 +106,11 @@ class DaskSource(Source):
                 f"({m * n * 8 / 2**30:.1f} GiB as float64): "
                 'use solver="auto", which reads them in place.'
             )
-        taken: Taken = self.run("collect", blocks.collect, setting=self.setting(1.0))
+        taken: Taken = self.run("collect", blocks.collect)
         return taken.signed(center)
 
     def column_scale(self, center: Vector) -> Vector:
-        setting = replace(self.setting(1.0), center=center)
-        total = self.run("scale", blocks.squares, setting=setting)
+        total = self.run("scale", blocks.squares, setting=replace(self.setting, center=center))
         return root_mean(np.asarray(total), self.shape[0])
 
     def constant_columns(self, index: Index) -> Mask:
@@ -119,11 +118,14 @@ class DaskSource(Source):
         return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> BlockRows:
-        setting = replace(self._costing(costs), center=rows.center, margin=margin)
         if isinstance(costs, DaskCosts):
-            per_block = costs.scale * costs.per_block
+            setting, per_block = costs.setting, costs.scale * costs.per_block
         else:
-            per_block = setting.cost * self.lengths
+            shared = one_cost(costs)
+            if shared is None:
+                raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
+            setting, per_block = replace(self.setting, cost=shared), shared * self.lengths
+        setting = replace(setting, center=rows.center, margin=margin)
         return BlockRows(self.run, self.lengths, setting, per_block)
 
     def signed_sums(
@@ -138,32 +140,15 @@ class DaskSource(Source):
 
     def priced(self, low: float, high: float) -> DaskSource:
         """Return the same rows with these costs per weight on each side."""
-        factor = np.where(self.sides.side > 0, high, low)
-        return DaskSource(self.table, replace(self.sides, factor=factor))
-
-    def _costing(self, costs: Any) -> Setting:
-        """Return the setting in which rows have these costs."""
-        if isinstance(costs, DaskCosts):
-            return self.setting(None, costs.sides)
-        shared = one_cost(costs)
-        if shared is None:
-            raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
-        return self.setting(shared)
-
-    def setting(self, cost: float | None = None, sides: Sides | None = None) -> Setting:
-        """Return the terms that a block needs to open its rows."""
-        sides = self.sides if sides is None else sides
-        return Setting(sides, np.zeros(self.shape[1]), 0.0, cost, self.origin)
+        factor = np.where(self.setting.side > 0, high, low)
+        return DaskSource(self.table, replace(self.setting, factor=factor))
 
     def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
         """Run a function of ``blocks`` on all blocks: one pass."""
-        setting = self.setting() if setting is None else setting
-        return self.table.schedule.run(verb, function, setting=setting, **how)
+        return self.table.schedule.run(verb, function, setting=setting or self.setting, **how)
 
-    def _per_row(self, cost: float | None, sides: Sides | None = None) -> tuple[Vector, Vector]:
-        """Return signs and costs of all rows; without ``sides``, costs are the weights."""
-        sides = sides or replace(self.sides, factor=np.ones_like(self.sides.factor))
-        setting = self.setting(cost, sides)
+    def signs_and_costs(self, setting: Setting) -> tuple[Vector, Vector]:
+        """Return signs and costs of all rows."""
         pairs = self.run("labels", blocks.signs_and_costs, setting=setting)
         signs, costs = zip(*pairs, strict=True)
         return np.concatenate(signs).astype(np.float64), np.concatenate(costs)
@@ -191,10 +176,10 @@ class DaskCosts:
         return (self.source.shape[0],)
 
     @property
-    def sides(self) -> Sides:
-        """The sides with the scaled factors."""
-        sides = self.source.sides
-        return replace(sides, factor=sides.factor * self.scale)
+    def setting(self) -> Setting:
+        """The setting with the scaled factors."""
+        setting = self.source.setting
+        return replace(setting, factor=setting.factor * self.scale)
 
     def scaled(self, scale: float) -> Any:
         """Return scale times the costs."""
@@ -215,7 +200,7 @@ class DaskCosts:
         return self.scale * float(self.per_block.sum())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        return self.source._per_row(None, self.sides)[1].astype(dtype or np.float64)
+        return self.source.signs_and_costs(self.setting)[1].astype(dtype or np.float64)
 
 
 class BlockRows:

@@ -26,9 +26,8 @@ from lincent.problems.arrays import Index, Matrix, Vector
 from lincent.sources.batches import BatchSchedule
 from lincent.sources.dask.blocks import (
     LabeledBlock,
-    OwnColumn,
     Partition,
-    Sides,
+    Setting,
     apart,
     on_table,
     open_rows,
@@ -135,7 +134,10 @@ class DaskTable:
 
     def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskSource:
         """Return the rows of the classes with a side, with ``factor`` as cost per weight."""
-        return DaskSource(self, Sides(self.survey.classes, side.astype(np.int8), factor))
+        survey = self.survey
+        origin = survey.origin if survey.origin.any() else None
+        given = survey.classes, side.astype(np.int8), factor, np.zeros(self.n)
+        return DaskSource(self, Setting(*given, origin=origin))
 
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
@@ -151,7 +153,8 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     if len(labels) != X.shape[0]:
         raise BlockError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
     with np.errstate(invalid="ignore", over="ignore"):  # values that are not finite: see below
-        result: Survey = _survey(X, labels, _checked_weights(weight, X.shape[0]))
+        weights = _checked_weights(weight, X.shape[0])
+        result: Survey = _survey(X, labels, weights).as_one()
     if labels.dtype.kind == "f" and not np.all(np.isfinite(result.classes)):
         raise BlockError("y has missing or infinite labels.")
     if not np.all(np.isfinite(result.sums)):
@@ -161,7 +164,7 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     return result
 
 
-@sliced(lambda parts: Survey.joined(parts).as_one())
+@sliced
 def _survey(X: Any, labels: Any, weights: Any) -> Survey:
     classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     k = len(classes)
@@ -250,14 +253,13 @@ def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None
     columns = [column for column in (y, weight) if column is not None]
     if not all(hasattr(part, "to_frame") for part in columns) or not hasattr(X, "assign"):
         return None
-    names = [OwnColumn(f"lincent {k}") for k in range(len(columns))]
+    own = {f"lincent {k}": column for k, column in enumerate(columns)}
     try:
-        frame = X.assign(**{name.label: part for name, part in zip(names, columns, strict=True)})
+        frame = X.assign(**own)
     except (ValueError, NotImplementedError):  # of different origin
         return None
-    weights = names[1] if len(names) > 1 else None
     expected = tuple(frame.columns)
-    return [(Partition(part, expected), names[0], weights) for part in frame.to_delayed()]
+    return [(Partition(part, expected, tuple(own)), None, None) for part in frame.to_delayed()]
 
 
 def row_blocks(X: Any) -> list[Any]:
@@ -432,7 +434,7 @@ def joint_sums_of_blocks(
     )
 
 
-@sliced(merge_results)
+@sliced
 @on_table
 def _joint_sums(
     block: LabeledBlock, *, classes: NDArray[Any], losses: LossStructure, points: list[JointPoint]
