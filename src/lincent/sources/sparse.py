@@ -38,10 +38,10 @@ class SparseSource(Source):
     def entries(self) -> int:
         return int(self.X.nnz)
 
-    def project(self, v: Vector) -> Vector:
+    def local_project(self, v: Vector) -> Vector:
         return np.asarray(self.X @ v, dtype=np.float64)
 
-    def combine(self, w: Vector) -> Vector:
+    def local_combine(self, w: Vector) -> Vector:
         return np.asarray(self.X.T @ w, dtype=np.float64)
 
     def gram(self, w: Vector) -> Matrix:
@@ -65,8 +65,11 @@ class SparseSource(Source):
         rows *= sign[:, None]
         return DenseRows(rows)
 
+    def block(self, part: Any) -> Matrix:
+        return np.asarray(self.X[part].toarray(), dtype=np.float64)
+
     def array(self) -> Matrix:
-        return np.asarray(self.X.toarray(), dtype=np.float64)
+        return self.block(slice(None))
 
     def signed(self, sign: Vector) -> Any:
         data = self.X.data * np.repeat(sign, np.diff(self.X.indptr))

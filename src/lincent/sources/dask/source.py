@@ -87,10 +87,10 @@ class DaskSource(Source):
             means.append(self.table.survey.sums[these].sum(axis=0) / totals[these].sum())
         return np.array(means)
 
-    def project(self, v: Vector) -> Vector:
+    def local_project(self, v: Vector) -> Vector:
         return np.concatenate(self.run("project", blocks.project, v=v))
 
-    def combine(self, w: Vector) -> Vector:
+    def local_combine(self, w: Vector) -> Vector:
         each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
         return np.asarray(self.run("combine", blocks.combine, each=each))
 
