@@ -98,7 +98,13 @@ class DaskSource(Source):
         return self.take_all(sign, center).take(index)
 
     def take_all(self, sign: Any, center: Vector) -> Rows:
-        """Transfer all rows; blocks have the signs."""
+        return self._collected().signed(center)  # blocks have the signs
+
+    def array(self) -> Matrix:
+        return blocks.open_rows(self._collected().rows).array()
+
+    def _collected(self) -> Taken:
+        """Transfer all rows."""
         m, n = self.shape
         if m * n * 8 > COLLECT_BYTES:
             raise MemoryError(
@@ -106,8 +112,7 @@ class DaskSource(Source):
                 f"({m * n * 8 / 2**30:.1f} GiB as float64): "
                 'use solver="auto", which reads them in place.'
             )
-        taken: Taken = self.run("collect", blocks.collect)
-        return taken.signed(center)
+        return cast(Taken, self.run("collect", blocks.collect))
 
     def column_scale(self, center: Vector) -> Vector:
         total = self.run("scale", blocks.squares, setting=replace(self.setting, center=center))
