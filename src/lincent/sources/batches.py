@@ -285,7 +285,6 @@ class BatchSchedule(BaseSchedule):
     def altered(
         self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
     ) -> BatchSchedule:
-        """Return the same batches, each changed by a function (with ``each``) when read."""
         before = self._alter
 
         def both(i: int, batch: Batch) -> tuple[Any, ...]:

@@ -422,23 +422,23 @@ class ColumnStatistics:
 
 
 @dataclass(frozen=True)
-class ClassSample:
-    """Distinct rows of each class in the order of their hashes, with the weights of equal ones.
+class Drawn:
+    """Distinct rows in the order of their hashes, with indices and the weights of equal ones.
 
-    Rows are drawn by their hashes (``hashing``), so the sample does not depend on chunks or order.
+    Rows are drawn by their hashes (``hashing``), so a sample does not depend on chunks or order.
     """
 
-    keys: list[NDArray[np.uint64]]
-    rows: list[Any]
-    weights: list[Vector]
+    keys: NDArray[np.uint64]
+    index: Index
+    rows: Any
+    weights: Vector
+
+
+@dataclass(frozen=True)
+class ClassSample:
+    """Rows drawn from each class, and the statistics of all rows."""
+
+    classes: list[Drawn]
     spread: ColumnStatistics
     cut: bool = False
     """Whether the total was too large, so that each class was limited to its part."""
-
-    @classmethod
-    def of(
-        cls, classes: list[tuple[Any, Any, Vector]], spread: ColumnStatistics, cut: bool = False
-    ) -> ClassSample:
-        """Make a sample from hashes, rows and weights of each class."""
-        keys, rows, weights = (list(parts) for parts in zip(*classes, strict=True))
-        return cls(keys, rows, weights, spread, cut)

@@ -123,6 +123,16 @@ class BaseSchedule:
         """Return the log with a name before each message."""
         return (lambda line: self.log(f"{name}: {line}")) if name else self.log
 
+    def sent(self, value: Any) -> Any:
+        """Return a value that goes with blocks: to each worker once."""
+        return value
+
+    def altered(
+        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
+    ) -> BaseSchedule:
+        """Return the same blocks, each changed by a function; a name is logged before each pass."""
+        raise NotImplementedError
+
     def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Set the results of requests to schedules of the same data, by one pass."""
         raise NotImplementedError

@@ -155,7 +155,7 @@ class TableFolds:
     def hashed(cls, table: DaskTable, assignment: HashKFold) -> TableFolds:
         """Return folds by the values of the rows; no pass."""
         assignment.check()
-        rule = table.sent(FoldByHash(table.survey.classes, assignment, table.n))
+        rule = table.schedule.sent(FoldByHash(table.survey.classes, assignment, table.n))
         return cls(table, [rule] * len(table.survey.lengths), assignment.used)
 
     @classmethod

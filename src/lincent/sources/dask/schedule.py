@@ -61,10 +61,14 @@ class Schedule(BaseSchedule):
         super().__init__(log)
         self.blocks, self.count = list(blocks), len(blocks)
 
+    def sent(self, value: Any) -> Any:
+        from dask import delayed
+
+        return delayed(value, pure=False, traverse=False)
+
     def altered(
         self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
     ) -> Schedule:
-        """Return the same blocks, each changed by a function; a name is logged before each pass."""
         return Schedule([alter(*block) for block in self.blocks_with(each)], self.named_log(name))
 
     def blocks_with(self, each: Each) -> list[tuple[Any, ...]]:

@@ -2,8 +2,8 @@
 
 ``open_table`` matches the partitions of what users give.  ``DaskTable`` surveys the blocks in one
 pass: it checks them and returns what is needed before a problem can be stated, the classes, the
-weight of each, whether costs differ, and the weighted sums from which the centers follow.  Further
-functions are one pass each: landmarks, a sample of each class, feature maps, and the sums of the
+weight of each, whether costs differ, and the weighted sums from which the centers follow.  Its
+methods are one pass each: landmarks, a sample of each class, feature maps, and the sums of the
 multiclass problem.
 
 Samples are the distinct rows with the smallest hashes (see ``hashing``): each block returns its own
@@ -23,7 +23,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lincent.problems.arrays import Index, Matrix, Vector
-from lincent.sources.batches import BatchSchedule
 from lincent.sources.dask.blocks import (
     LabeledBlock,
     Partition,
@@ -39,17 +38,15 @@ from lincent.sources.dask.blocks import (
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.source import DaskSource
 from lincent.sources.dense import origin_of, some_rows
-from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
-from lincent.sources.hashing import draw_distinct, row_hashes, smallest_distinct
+from lincent.sources.gradients import JointPoint, JointReader, JointSums, LossStructure, joint_sums
+from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import MappedRows, RowMapping
-from lincent.sources.rows import ClassSample, ColumnStatistics
-from lincent.sources.shared_reads import BlockError, Log, merge_results
+from lincent.sources.rows import ClassSample, ColumnStatistics, Drawn
+from lincent.sources.shared_reads import BaseSchedule, BlockError, Log, merge_results
 from lincent.sources.source import Kind, kind_of
 
 CLASSES_AT_ONCE = 8
 SQUARE_ROWS = 8192
-
-AnySchedule = Schedule | BatchSchedule
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class Survey:
 class DaskTable:
     """X, y and weights in blocks, surveyed."""
 
-    def __init__(self, schedule: AnySchedule, n: int) -> None:
+    def __init__(self, schedule: BaseSchedule, n: int) -> None:
         self.schedule, self.n = schedule, n
         self.survey: Survey = schedule.run("survey", survey, n=n)
 
@@ -124,20 +121,50 @@ class DaskTable:
         """The number of the first row of each block."""
         return [(int(k),) for k in np.concatenate([[0], np.cumsum(self.survey.lengths)[:-1]])]
 
-    def sent(self, value: Any) -> Any:
-        """Return a value that goes with blocks: to each worker once."""
-        if isinstance(self.schedule, BatchSchedule):
-            return value
-        from dask import delayed
-
-        return delayed(value, pure=False, traverse=False)
-
     def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskSource:
         """Return the rows of the classes with a side, with ``factor`` as cost per weight."""
         survey = self.survey
         origin = survey.origin if survey.origin.any() else None
         given = survey.classes, side.astype(np.int8), factor, np.zeros(self.n)
         return DaskSource(self, Setting(*given, origin=origin))
+
+    def mapped(self, mapping: RowMapping) -> DaskTable:
+        """Return the rows through the map, surveyed: one pass."""
+        return DaskTable(self._mapped_blocks(mapping), mapping.width)
+
+    def _mapped_blocks(self, mapping: RowMapping) -> BaseSchedule:
+        sent = self.schedule.sent(mapping)
+        return self.schedule.altered(lambda x, y, weight: (MappedRows(x, sent), y, weight))
+
+    def joint_reader(self, mapping: RowMapping, losses: LossStructure) -> JointReader:
+        """Return a reader of the sums of the multiclass problem over all mapped rows."""
+        run = self._mapped_blocks(mapping).run
+        terms = {"n": mapping.width, "classes": self.survey.classes, "losses": losses}
+        return lambda points: list(run("sums", _joint_sums, points=points, **terms))
+
+    def draw_distinct(self, count: int, seed: int) -> Drawn:
+        """Return at most ``count`` distinct rows of positive weight: one pass."""
+        drawn: Drawn = self.schedule.run(
+            "landmarks", _draw, each=self.first_rows, merge=partial(_first_drawn, count=count),
+            n=self.n, count=count, seed=seed,
+        )  # fmt: skip
+        return drawn
+
+    def sample_classes(
+        self, count: int, seed: int, most: Sequence[int] | None = None
+    ) -> ClassSample:
+        """Return at most ``count`` distinct rows of each class, and column statistics: one pass.
+
+        ``most``: of each class, where all have more than ``count`` together.  No more are held.
+        """
+        survey = self.survey
+        mean = survey.sums.sum(axis=0) / self.totals.sum() + survey.origin
+        most = [count] * len(survey.classes) if most is None else most
+        sample: ClassSample = self.schedule.run(
+            "sample", _class_sample, merge=partial(_joined_samples, count=count, most=most),
+            n=self.n, classes=survey.classes, count=count, seed=seed, mean=mean,
+        )  # fmt: skip
+        return sample
 
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
@@ -306,58 +333,27 @@ def _check_length(name: str, length: int, rows: int) -> None:
         raise ValueError(f"X has {rows} rows and {name} has {length}: give one value per row.")
 
 
-# Samples by row hashes.
+def _first_drawn(parts: list[Drawn], count: int) -> Drawn:
+    """Return the first of all; of equal rows the one that comes first in the data."""
+    keys = np.concatenate([part.keys for part in parts])  # parts are in the order of the data
+    index = np.concatenate([part.index for part in parts])
+    weights = np.concatenate([part.weights for part in parts])
+    rows = stacked([part.rows for part in parts])
+    return _drawn(keys, rows, weights, np.arange(len(keys)), index, count)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Distinct rows in the order of their hashes, and their indices in the data."""
-
-    keys: NDArray[np.uint64]
-    index: Index
-    rows: Any
-
-    @classmethod
-    def joined(cls, parts: list[Drawn], count: int) -> Drawn:
-        """Return the first of all; of equal rows the one that comes first in the data."""
-        keys = np.concatenate([part.keys for part in parts])
-        index = np.concatenate([part.index for part in parts])
-        chosen = np.unique(keys, return_index=True)[1][:count]  # parts are in the order of the data
-        return cls(keys[chosen], index[chosen], stacked([part.rows for part in parts])[chosen])
-
-
-def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
-    """Return at most ``count`` distinct rows of positive weight: one pass."""
-    drawn: Drawn = table.schedule.run(
-        "landmarks", draw, each=table.first_rows, merge=partial(Drawn.joined, count=count),
-        n=table.n, count=count, seed=seed,
-    )  # fmt: skip
-    return drawn
+def _drawn(keys: Any, X: Any, weight: Vector, some: Index, numbers: Index, count: int) -> Drawn:
+    """Return the distinct rows among some with the smallest hashes; ``numbers`` are their names."""
+    first, total = smallest_distinct(keys[some], weight[some], count)
+    chosen = some[first]
+    return Drawn(keys[chosen], numbers[first], X[chosen], total)
 
 
 @on_table
-def draw(block: LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
-    """Return the distinct rows of a block with the smallest hashes."""
+def _draw(block: LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
+    used = np.flatnonzero(block.weight)
     hashes = row_hashes(block.X, seed)
-    index = draw_distinct(hashes, block.weight, count)
-    return Drawn(hashes[index], begin + index, block.X[index])
-
-
-def sample_classes(
-    table: DaskTable, count: int, seed: int, most: Sequence[int] | None = None
-) -> ClassSample:
-    """Return at most ``count`` distinct rows of each class, and column statistics: one pass.
-
-    ``most``: of each class, where all have more than ``count`` together.  No more are held.
-    """
-    survey = table.survey
-    mean = survey.sums.sum(axis=0) / table.totals.sum() + survey.origin
-    most = [count] * len(survey.classes) if most is None else most
-    sample: ClassSample = table.schedule.run(
-        "sample", _class_sample, merge=partial(_joined_samples, count=count, most=most),
-        n=table.n, classes=survey.classes, count=count, seed=seed, mean=mean,
-    )  # fmt: skip
-    return sample
+    return _drawn(hashes, block.X, block.weight, used, begin + used, count)
 
 
 @on_table
@@ -367,26 +363,18 @@ def _class_sample(
     X, weight, hashes, samples = block.X, block.weight, row_hashes(block.X, seed), []
     for label in classes:
         rows = np.flatnonzero((block.labels == label) & (weight > 0))
-        samples.append(_first_by_hash([hashes[rows]], [X[rows]], [weight[rows]], count))
-    return ClassSample.of(samples, _statistics(X, weight, mean))
+        samples.append(_drawn(hashes, X, weight, rows, rows, count))
+    return ClassSample(samples, _statistics(X, weight, mean))
 
 
 def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
     """Return the first of each class over all parts; a hash that is kept is complete in each."""
-    hashes = [[part.keys[k] for part in parts] for k in range(len(most))]
-    distinct = sum(len(np.unique(np.concatenate(every))) for every in hashes)
+    classes = [list(same) for same in zip(*(part.classes for part in parts), strict=True)]
+    distinct = sum(len(np.unique(np.concatenate([p.keys for p in same]))) for same in classes)
     cut = distinct > count or any(part.cut for part in parts)
-    merged = []
-    for k in range(len(most)):
-        rows, weights = [part.rows[k] for part in parts], [part.weights[k] for part in parts]
-        merged.append(_first_by_hash(hashes[k], rows, weights, most[k] if cut else count))
-    return ClassSample.of(merged, ColumnStatistics.joined([part.spread for part in parts]), cut)
-
-
-def _first_by_hash(hashes: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
-    every = np.concatenate(hashes)
-    first, weight = smallest_distinct(every, np.concatenate(weights), count)
-    return every[first], stacked(list(rows))[first], weight
+    few = most if cut else [count] * len(classes)
+    merged = [_first_drawn(same, k) for same, k in zip(classes, few, strict=True)]
+    return ClassSample(merged, ColumnStatistics.joined([part.spread for part in parts]), cut)
 
 
 def _statistics(X: Any, weight: Vector, mean: Vector) -> ColumnStatistics:
@@ -401,37 +389,6 @@ def _statistics(X: Any, weight: Vector, mean: Vector) -> ColumnStatistics:
         squares = np.einsum("i,ij,ij->j", weight[counted], rows - mean, rows - mean)
         parts.append(ColumnStatistics(mean, squares, rows.min(axis=0), rows.max(axis=0)))
     return ColumnStatistics.joined(parts)
-
-
-# Feature maps, and the sums of the multiclass problem.
-
-
-def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
-    """Return the rows through the map, surveyed: one pass."""
-    return DaskTable(mapped_blocks(table, mapping), mapping.width)
-
-
-def mapped_blocks(table: DaskTable, mapping: RowMapping) -> AnySchedule:
-    """Return the blocks through the map, which travels once to each worker."""
-    sent = table.sent(mapping)
-
-    def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-        return MappedRows(x, sent), y, weight
-
-    return table.schedule.altered(mapped)
-
-
-def joint_sums_of_blocks(
-    schedule: AnySchedule,
-    n: int,
-    classes: NDArray[Any],
-    losses: LossStructure,
-    points: list[JointPoint],
-) -> list[JointSums]:
-    """Return the sums over all rows, of ``n`` features, at some points: one pass."""
-    return list(
-        schedule.run("sums", _joint_sums, n=n, classes=classes, losses=losses, points=points)
-    )
 
 
 @sliced
