@@ -139,7 +139,7 @@ class DaskTable:
     def joint_reader(self, mapping: RowMapping, losses: LossStructure) -> JointReader:
         """Return a reader of the sums of the multiclass problem over all mapped rows."""
         run = self._mapped_blocks(mapping).run
-        terms = {"n": mapping.width, "classes": self.survey.classes, "losses": losses}
+        terms: Any = {"n": mapping.width, "classes": self.survey.classes, "losses": losses}
         return lambda points: list(run("sums", _joint_sums, points=points, **terms))
 
     def draw_distinct(self, count: int, seed: int) -> Drawn:
