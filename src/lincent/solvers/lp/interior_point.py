@@ -138,11 +138,7 @@ def normal_equations(
 
 
 def solve(
-    program: Program,
-    controls: Controls,
-    start: Vector | None = None,
-    *,
-    enough: float = 0.0,
+    program: Program, controls: Controls, start: Vector | None = None, *, enough: float = 0.0
 ) -> Solution:
     """Solve the program to ``controls.tol``, or as near as it gets.
 
@@ -289,11 +285,7 @@ class InteriorPoint:
     """The iterate of one solve, and the steps that move it."""
 
     def __init__(
-        self,
-        program: Program,
-        start: Vector | None = None,
-        *,
-        absorb: bool = False,
+        self, program: Program, start: Vector | None = None, *, absorb: bool = False
     ) -> None:
         m, n = program.shape
         self.program = program
