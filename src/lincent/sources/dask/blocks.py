@@ -363,20 +363,21 @@ def look(
     used = np.flatnonzero(counts)
     ahead: Any = None
     if width > 0:
-        ahead = _split(rows, view, width) if small else _smoothed(view, width)
+        part = _split_part(rows, view, *view.sides(width), 1.0) if small else None
+        ahead = part or _smoothed(view, width)
     return DistanceHistogram(
         view.loss, float(away.sum()), (used + first).astype(np.uint64), counts[used], ahead
     )
+
+
+def _smoothed(view: RowEvaluation, width: float) -> tuple[Vector, Matrix]:
+    return view.smoothed(width, len(view.distance), np.random.default_rng(0))
 
 
 @on_slices
 def smoothed(rows: OpenBlock, *, beta: Vector, width: float) -> tuple[Vector, Matrix]:
     """Return the smoothed gradient and the Hessian, from all rows of the band."""
     return _smoothed(rows.whole().look(beta), width)
-
-
-def _smoothed(view: RowEvaluation, width: float) -> tuple[Vector, Matrix]:
-    return view.smoothed(width, len(view.distance), np.random.default_rng(0))
 
 
 @on_slices
@@ -387,20 +388,14 @@ def along(rows: OpenBlock, *, ends: list[Vector], lengths: Vector) -> Vector:
 
 
 @on_slices
-def split(rows: OpenBlock, *, beta: Vector, width: float) -> SplitPart:
-    """Return the rows of the band, and the sum of those outside."""
-    return _split(rows, rows.whole().look(beta), width)
+def split(rows: OpenBlock, *, points: list[Vector], width: float) -> SplitPart:
+    """Return the rows of the band, and the sum of those outside.
 
-
-def _split(rows: OpenBlock, view: RowEvaluation, width: float) -> SplitPart:
-    band, outside = view.sides(width)
-    return _split_part(rows, view, band, outside, 1.0)
-
-
-@on_slices
-def check(rows: OpenBlock, *, points: list[Vector], width: float) -> SplitPart:
-    """Return the rows on the wrong side at the last point, and their part of the sum outside."""
-    view, _, outside, wrong = _sides(rows.whole(), points, width)
+    At further points: the rows on the wrong side at the last, and their part of the sum outside.
+    """
+    view, band, outside, wrong = _sides(rows.whole(), points, width)
+    if len(points) == 1:
+        return _split_part(rows, view, band, outside, 1.0)
     return _split_part(rows, view, wrong, wrong & outside, -1.0)
 
 

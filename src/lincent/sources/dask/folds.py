@@ -22,6 +22,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,43 +44,36 @@ from lincent.sources.source import Kind, kind_of
 
 _own = threading.local()
 Numbers = NDArray[np.intp]
+Rule = Callable[[Any, NDArray[Any]], Numbers]
+"""From the rows and labels of a block to the fold of each."""
 Decide = Callable[[Any], NDArray[Any]]
 """From rows to the values of ``decision_function``."""
 Choose = Callable[[NDArray[Any]], NDArray[np.intp]]
 """From there to the index of the class."""
 
 
-@dataclass(frozen=True)
-class FoldByHash:
-    """Folds by the values of the rows (see ``hashing``)."""
-
-    classes: np.ndarray[Any, Any]
-    assignment: HashKFold
-    n: int
-
-    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
-        """Return the fold of each row of a block."""
-        hashes = row_hashes(tidy(x, self.n), self.assignment.seed)
-        return self.assignment.numbers(hashes, class_codes(self.classes, labels))
+def fold_by_hash(
+    x: Any, labels: NDArray[Any], *, classes: NDArray[Any], assignment: HashKFold, n: int
+) -> Numbers:
+    """Return the fold of each row of a block by its values (see ``hashing``)."""
+    hashes = row_hashes(tidy(x, n), assignment.seed)
+    return assignment.numbers(hashes, class_codes(classes, labels))
 
 
-@dataclass(frozen=True)
-class FoldByRank:
-    """Folds by the rank of each row in its class, as those of scikit-learn."""
+def fold_by_rank(
+    x: Any, labels: NDArray[Any], *, classes: NDArray[Any], begin: Numbers, ends: Numbers
+) -> Numbers:
+    """Return the fold of each row of a block by its rank in its class, as those of scikit-learn.
 
-    classes: np.ndarray[Any, Any]
-    begin: Numbers  # the rank of the first row of each class in this block
-    ends: Numbers  # the rank at which each fold ends, classes by folds
-
-    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
-        """Return the fold of each row of a block."""
-        codes = class_codes(self.classes, labels)
-        fold = np.empty(len(codes), dtype=np.intp)
-        for k, ends in enumerate(self.ends):
-            rows = np.flatnonzero(codes == k)
-            ranks = self.begin[k] + np.arange(len(rows))
-            fold[rows] = np.searchsorted(ends, ranks, side="right")
-        return fold
+    ``begin`` is the rank of the first row of each class in this block, ``ends`` the rank at which
+    each fold ends, classes by folds.
+    """
+    codes = class_codes(classes, labels)
+    fold = np.empty(len(codes), dtype=np.intp)
+    for k, last in enumerate(ends):
+        rows = np.flatnonzero(codes == k)
+        fold[rows] = np.searchsorted(last, begin[k] + np.arange(len(rows)), side="right")
+    return fold
 
 
 @dataclass(frozen=True)
@@ -87,7 +81,7 @@ class FoldWeights:
     """The weights of a block without one fold, or (``held``) of that fold alone."""
 
     weight: Any
-    numbers: Any  # one per row, or FoldByHash or FoldByRank
+    numbers: Any  # one per row, or a function of rows and labels
     fold: int
     held: bool
     plain: bool  # every row that is left counts once, whatever its weight
@@ -95,7 +89,7 @@ class FoldWeights:
     def among(self, x: Any, labels: Any, weight: Any) -> Vector:
         """Return the weights with zeros where a row is left out."""
         numbers = self.numbers
-        if hasattr(numbers, "numbers"):
+        if callable(numbers):
             numbers = _cached_numbers(numbers, x, np.asarray(labels).reshape(-1))
         inside: NDArray[np.bool_] = (np.asarray(numbers).reshape(-1) == self.fold) == self.held
         if weight is None or self.plain:
@@ -108,7 +102,7 @@ def _cached_numbers(rule: Any, x: Any, labels: NDArray[Any]) -> NDArray[Any]:
     last = getattr(_own, "last", None)
     if last is not None and last[0] is rule and last[1]() is x:
         return np.asarray(last[2])
-    numbers: NDArray[Any] = rule.numbers(x, labels).astype(np.int16)
+    numbers: NDArray[Any] = rule(x, labels).astype(np.int16)
     with contextlib.suppress(TypeError):  # objects without weak references are not cached
         _own.last = (rule, weakref.ref(x), numbers)
     return numbers
@@ -131,11 +125,11 @@ def allocation(counts: Numbers, first: Numbers, folds: int) -> Numbers:
 
 def folds_by_rank(
     classes: np.ndarray[Any, Any], present: Numbers, first: Numbers, folds: int
-) -> list[FoldByRank]:
+) -> list[Rule]:
     """Return the folds of each block; ``present`` counts all rows, blocks by classes."""
     ends = np.cumsum(allocation(present.sum(axis=0), first, folds), axis=1)
     begin = np.cumsum(present, axis=0) - present
-    return [FoldByRank(classes, row, ends) for row in begin]
+    return [partial(fold_by_rank, classes=classes, begin=row, ends=ends) for row in begin]
 
 
 class TableFolds:
@@ -149,13 +143,14 @@ class TableFolds:
         """Return the folds of ``StratifiedKFold`` without shuffling; no pass."""
         survey = table.survey
         rules = folds_by_rank(survey.classes, survey.present, survey.first, folds)
-        return cls(table, list(rules), range(folds))
+        return cls(table, rules, range(folds))
 
     @classmethod
     def hashed(cls, table: DaskTable, assignment: HashKFold) -> TableFolds:
         """Return folds by the values of the rows; no pass."""
         assignment.check()
-        rule = table.schedule.sent(FoldByHash(table.survey.classes, assignment, table.n))
+        terms: Any = {"classes": table.survey.classes, "assignment": assignment, "n": table.n}
+        rule = table.schedule.sent(partial(fold_by_hash, **terms))
         return cls(table, [rule] * len(table.survey.lengths), assignment.used)
 
     @classmethod

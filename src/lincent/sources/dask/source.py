@@ -326,7 +326,7 @@ class BlockEvaluation:
     def split(self, width: float) -> BlockSplit:
         """Return the rows within this width of the margin, and the others as a sum."""
         part = self._ahead(width, SplitPart) or self.whole.run(
-            "split", blocks.split, beta=self.beta, width=width
+            "split", blocks.split, points=[self.beta], width=width
         )
         return BlockSplit(self.whole, width, [self.beta], part)
 
@@ -345,7 +345,7 @@ class BlockSplit:
     def check(self, beta: Vector) -> Checked:
         """Evaluate a new point: rows outside the band that changed sides are misplaced."""
         points = [*self.points, beta]
-        part = self.whole.run("check", blocks.check, points=points, width=self.width)
+        part = self.whole.run("check", blocks.split, points=points, width=self.width)
         return Checked(part.loss, len(part.taken.sign), (points, part))
 
     def grow(self, checked: Checked) -> BlockSplit:
