@@ -167,49 +167,40 @@ class KernelMatrixRows(DenseRows):
         return np.asarray(total.T)
 
 
-class SelectedColumns(RowsBase):
+class SelectedColumns(DenseRows):
     """Some columns of signed rows, contiguous in memory, so that others can replace them."""
 
-    def __init__(self, array: Matrix) -> None:
-        """``array`` has the columns as its rows."""
-        self.array = array
-        self.shape = (array.shape[1], array.shape[0])
+    swept = False
+    sweep = RowsBase.sweep
 
-    def dot(self, beta: Vector) -> Vector:
-        return np.asarray(beta @ self.array)
-
-    def tdot(self, alpha: Vector) -> Vector:
-        return np.asarray(self.array @ alpha)
+    def __init__(self, columns: Matrix) -> None:
+        """``columns`` has the columns as its rows."""
+        super().__init__(columns.T)
+        self.by_column = columns
 
     def gram(self, weight: Vector) -> Matrix:
         root, total = np.sqrt(weight), np.zeros((self.shape[1], self.shape[1]))
         for start in range(0, self.shape[0], BLOCK_ROWS):
             part = slice(start, start + BLOCK_ROWS)
-            scaled = self.array[:, part] * root[part]
+            scaled = self.by_column[:, part] * root[part]
             total += scaled @ scaled.T
         return total
 
     def cross(self, weight: Vector, index: Index) -> Matrix:
         """Return ``gram``, of these columns with all."""
-        used, array = np.flatnonzero(weight), self.array
+        used, array = np.flatnonzero(weight), self.by_column
         if len(used) < GATHERED * len(weight):
             array, weight = array.take(used, axis=1), weight[used]
         return np.asarray(array @ (array[index] * weight).T)
 
-    def outer(self, weight: Vector) -> Matrix:
-        return np.asarray((self.array.T * weight) @ self.array)
-
     def take(self, index: Index) -> Rows:
-        return SelectedColumns(self.array.take(index, axis=1))
+        return SelectedColumns(self.by_column.take(index, axis=1))
 
     def columns(self, index: Index) -> Rows:
-        return SelectedColumns(self.array[index])
+        return SelectedColumns(self.by_column[index])
 
     def dense(self) -> Matrix:
-        return np.ascontiguousarray(self.array.T)
-
-    def column_scale(self) -> Vector:
-        return root_mean(np.einsum("ij,ij->i", self.array, self.array), self.shape[0])
+        return np.ascontiguousarray(self.array)
 
 
 class Float32Rows(RowsBase):
