@@ -53,13 +53,12 @@ class Batches:
     def __init__(
         self, read: Callable[[], Iterator[Batch]], names: list[str] | None, alter: Alter = None
     ) -> None:
-        self.read, self.names, self.alter = read, names, alter
+        self.read, self.names, self.alter = read, names, alter or (lambda *batch: batch)
         self.target = Target(self)
 
     def start(self) -> Iterator[Batch]:
         """Return an iterator over the batches, from the beginning."""
-        alter = self.alter
-        return self.read() if alter is None else (alter(*batch) for batch in self.read())
+        return (self.alter(*batch) for batch in self.read())
 
     @property
     def ndim(self) -> int:
@@ -278,8 +277,7 @@ class BatchSchedule(BaseSchedule):
         count: int | None = None,
     ) -> None:
         super().__init__(log)
-        change = data.alter
-        self._alter = alter or (lambda i, batch: batch if change is None else change(*batch))
+        self._alter = alter or (lambda i, batch: data.alter(*batch))
         self.data, self.count = data, count
 
     def altered(

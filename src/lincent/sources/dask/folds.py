@@ -29,14 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.sources.dask.blocks import (
-    SLICE_ROWS,
-    LabeledBlock,
-    class_codes,
-    on_table,
-    tidy,
-    weights_of,
-)
+from lincent.sources.dask import blocks
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.table import DaskTable, pieces
 from lincent.sources.hashing import HashKFold, HeldOutScores, RowHashes, row_hashes, smallest_hashes
@@ -56,8 +49,8 @@ def fold_by_hash(
     x: Any, labels: NDArray[Any], *, classes: NDArray[Any], assignment: HashKFold, n: int
 ) -> Numbers:
     """Return the fold of each row of a block by its values (see ``hashing``)."""
-    hashes = row_hashes(tidy(x, n), assignment.seed)
-    return assignment.numbers(hashes, class_codes(classes, labels))
+    hashes = row_hashes(blocks.tidy(x, n), assignment.seed)
+    return assignment.numbers(hashes, blocks.class_codes(classes, labels))
 
 
 def fold_by_rank(
@@ -68,7 +61,7 @@ def fold_by_rank(
     ``begin`` is the rank of the first row of each class in this block, ``ends`` the rank at which
     each fold ends, classes by folds.
     """
-    codes = class_codes(classes, labels)
+    codes = blocks.class_codes(classes, labels)
     fold = np.empty(len(codes), dtype=np.intp)
     for k, last in enumerate(ends):
         rows = np.flatnonzero(codes == k)
@@ -94,7 +87,7 @@ class FoldWeights:
         inside: NDArray[np.bool_] = (np.asarray(numbers).reshape(-1) == self.fold) == self.held
         if weight is None or self.plain:
             return inside.astype(np.float64)
-        return np.where(inside, weights_of(weight, len(inside)), 0.0)
+        return np.where(inside, blocks.weights_of(weight, len(inside)), 0.0)
 
 
 def _cached_numbers(rule: Any, x: Any, labels: NDArray[Any]) -> NDArray[Any]:
@@ -231,8 +224,8 @@ def hash_folds(table: DaskTable, folds: int, seed: int) -> HashKFold:
     return HashKFold.of(smallest, folds, seed)
 
 
-@on_table
-def _smallest(block: LabeledBlock, *, classes: NDArray[Any], seed: int) -> list[RowHashes]:
+@blocks.on_table
+def _smallest(block: blocks.LabeledBlock, *, classes: NDArray[Any], seed: int) -> list[RowHashes]:
     hashes, counted = row_hashes(block.X, seed), block.weight > 0
     return [smallest_hashes(hashes[counted & (block.labels == label)]) for label in classes]
 
@@ -245,9 +238,9 @@ def _distinct(numbers: Any) -> list[NDArray[Any]]:
     return [np.unique(np.asarray(numbers))]
 
 
-@on_table
+@blocks.on_table
 def confusion(
-    block: LabeledBlock, *, classes: NDArray[Any], models: list[Decide], choose: Choose
+    block: blocks.LabeledBlock, *, classes: NDArray[Any], models: list[Decide], choose: Choose
 ) -> Matrix:
     """Return the weight of the rows of each class that each model assigns to each class."""
     counts = np.zeros((len(models), len(classes), len(classes)))
@@ -257,9 +250,9 @@ def confusion(
     return counts
 
 
-@on_table
+@blocks.on_table
 def held_out_scores(
-    block: LabeledBlock,
+    block: blocks.LabeledBlock,
     begin: int,
     *,
     classes: NDArray[Any],
@@ -271,14 +264,14 @@ def held_out_scores(
 
 
 def _scores_of(
-    block: LabeledBlock, begin: int, classes: Any, models: Any, assignment: HashKFold | None
+    block: blocks.LabeledBlock, begin: int, classes: Any, models: Any, assignment: HashKFold | None
 ) -> Iterator[tuple[Numbers, Numbers, Vector, list[Any]]]:
     """Yield the scores of rows of positive weight, a slice at a time."""
     codes, asked = block.codes(classes), block.weight > 0
     if assignment is not None:
         asked &= assignment.scored(row_hashes(block.X, assignment.seed), codes)
     rows = np.flatnonzero(asked)
-    for start in range(0, len(rows), SLICE_ROWS):
-        some = rows[start : start + SLICE_ROWS]
+    for start in range(0, len(rows), blocks.SLICE_ROWS):
+        some = rows[start : start + blocks.SLICE_ROWS]
         values = [decide(block.X[some]) for decide in models]
         yield begin + some, codes[some], block.weight[some], values

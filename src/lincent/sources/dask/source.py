@@ -81,11 +81,9 @@ class DaskSource(Source):
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two sides, negative first, from the survey."""
-        totals, means = self.table.totals, []
-        for side in (-1, 1):
-            these = self.setting.side == side
-            means.append(self.table.survey.sums[these].sum(axis=0) / totals[these].sum())
-        return np.array(means)
+        totals, sums = self.table.totals, self.table.survey.sums
+        sides = (self.setting.side < 0, self.setting.side > 0)
+        return np.array([sums[side].sum(axis=0) / totals[side].sum() for side in sides])
 
     def local_project(self, v: Vector) -> Vector:
         return np.concatenate(self.run("project", blocks.project, v=v))

@@ -20,21 +20,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from lincent.problems.arrays import Index, Matrix, Vector
-from lincent.sources.dask.blocks import (
-    LabeledBlock,
-    Partition,
-    Setting,
-    apart,
-    on_table,
-    open_rows,
-    sliced,
-    stacked,
-    tidy,
-    weights_of,
-)
+from lincent.sources.dask import blocks
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.source import DaskSource
 from lincent.sources.dense import origin_of, some_rows
@@ -46,7 +34,6 @@ from lincent.sources.shared_reads import BaseSchedule, BlockError, Log, merge_re
 from lincent.sources.source import Kind, kind_of
 
 CLASSES_AT_ONCE = 8
-SQUARE_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -126,7 +113,7 @@ class DaskTable:
         survey = self.survey
         origin = survey.origin if survey.origin.any() else None
         given = survey.classes, side.astype(np.int8), factor, np.zeros(self.n)
-        return DaskSource(self, Setting(*given, origin=origin))
+        return DaskSource(self, blocks.Setting(*given, origin=origin))
 
     def mapped(self, mapping: RowMapping) -> DaskTable:
         """Return the rows through the map, surveyed: one pass."""
@@ -169,8 +156,8 @@ class DaskTable:
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     """Check a block and sum its rows by class."""
-    x, y, weight = apart(x, y, weight)
-    X = tidy(x, n)
+    x, y, weight = blocks.apart(x, y, weight)
+    X = blocks.tidy(x, n)
     if np.ma.is_masked(y) or np.ma.is_masked(weight):
         raise BlockError("y or sample_weight has masked entries: leave these rows out.")
     labels = np.asarray(y)
@@ -191,14 +178,14 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     return result
 
 
-@sliced
+@blocks.sliced
 def _survey(X: Any, labels: Any, weights: Any) -> Survey:
     classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     k = len(classes)
     sums, origin = np.zeros((k, X.shape[1])), None
     if not (isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE):
         origin = origin_of(X[some_rows(X.shape[0])])
-    source = open_rows(X, origin)
+    source = blocks.open_rows(X, origin)
     for begin in range(0, k, CLASSES_AT_ONCE):
         some = np.arange(begin, min(begin + CLASSES_AT_ONCE, k))
         sums[some] = source.combine(np.where(codes[:, None] == some, weights[:, None], 0.0)).T
@@ -221,7 +208,7 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
 def _checked_weights(weight: Any, m: int) -> Vector:
     if weight is None:
         return np.broadcast_to(1.0, m)
-    weights = weights_of(weight, m)
+    weights = blocks.weights_of(weight, m)
     if len(weights) != m:
         raise BlockError(f"X has {m} rows, sample_weight has {len(weights)}.")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
@@ -260,7 +247,7 @@ def open_table(X: Any, y: Any, weight: Any, n: int, log: Log) -> DaskTable:
         lengths = Schedule([(block, None, None) for block in rows], log)
         sizes = lengths.run("length", length)
     if hasattr(X, "columns"):
-        rows = [Partition(block, tuple(X.columns)) for block in rows]
+        rows = [blocks.Partition(block, tuple(X.columns)) for block in rows]
     y_parts = pieces("y", y, len(rows), sizes)
     w_parts = pieces("sample_weight", weight, len(rows), sizes)
     return DaskTable(Schedule(list(zip(rows, y_parts, w_parts, strict=True)), log), n)
@@ -286,7 +273,9 @@ def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None
     except (ValueError, NotImplementedError):  # of different origin
         return None
     expected = tuple(frame.columns)
-    return [(Partition(part, expected, tuple(own)), None, None) for part in frame.to_delayed()]
+    return [
+        (blocks.Partition(part, expected, tuple(own)), None, None) for part in frame.to_delayed()
+    ]
 
 
 def row_blocks(X: Any) -> list[Any]:
@@ -338,7 +327,7 @@ def _first_drawn(parts: list[Drawn], count: int) -> Drawn:
     keys = np.concatenate([part.keys for part in parts])  # parts are in the order of the data
     index = np.concatenate([part.index for part in parts])
     weights = np.concatenate([part.weights for part in parts])
-    rows = stacked([part.rows for part in parts])
+    rows = blocks.stacked([part.rows for part in parts])
     return _drawn(keys, rows, weights, np.arange(len(keys)), index, count)
 
 
@@ -349,22 +338,22 @@ def _drawn(keys: Any, X: Any, weight: Vector, some: Index, numbers: Index, count
     return Drawn(keys[chosen], numbers[first], X[chosen], total)
 
 
-@on_table
-def _draw(block: LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
+@blocks.on_table
+def _draw(block: blocks.LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
     used = np.flatnonzero(block.weight)
     hashes = row_hashes(block.X, seed)
     return _drawn(hashes, block.X, block.weight, used, begin + used, count)
 
 
-@on_table
+@blocks.on_table
 def _class_sample(
-    block: LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
+    block: blocks.LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
 ) -> ClassSample:
     X, weight, hashes, samples = block.X, block.weight, row_hashes(block.X, seed), []
     for label in classes:
         rows = np.flatnonzero((block.labels == label) & (weight > 0))
         samples.append(_drawn(hashes, X, weight, rows, rows, count))
-    return ClassSample(samples, _statistics(X, weight, mean))
+    return ClassSample(samples, _statistics(X, block.labels, weight, mean=mean))
 
 
 def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
@@ -377,28 +366,26 @@ def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -
     return ClassSample(merged, ColumnStatistics.joined([part.spread for part in parts]), cut)
 
 
-def _statistics(X: Any, weight: Vector, mean: Vector) -> ColumnStatistics:
-    """Return the statistics over the rows of positive weight, a few at a time."""
-    limits = np.full(len(mean), np.inf)
-    parts = [ColumnStatistics(mean, np.zeros(len(mean)), limits, -limits)]
-    for begin in range(0, len(weight), SQUARE_ROWS):
-        counted = begin + np.flatnonzero(weight[begin : begin + SQUARE_ROWS] > 0)
-        if not len(counted):
-            continue
-        rows = open_rows(X[counted]).array()
-        squares = np.einsum("i,ij,ij->j", weight[counted], rows - mean, rows - mean)
-        parts.append(ColumnStatistics(mean, squares, rows.min(axis=0), rows.max(axis=0)))
-    return ColumnStatistics.joined(parts)
+@blocks.sliced
+def _statistics(X: Any, labels: Any, weight: Vector, *, mean: Vector) -> ColumnStatistics:
+    """Return the statistics over the rows of positive weight."""
+    counted = np.flatnonzero(weight > 0)
+    if not len(counted):
+        limits = np.full(len(mean), np.inf)
+        return ColumnStatistics(mean, np.zeros(len(mean)), limits, -limits)
+    rows = blocks.open_rows(X[counted]).array()
+    squares = np.einsum("i,ij,ij->j", weight[counted], rows - mean, rows - mean)
+    return ColumnStatistics(mean, squares, rows.min(axis=0), rows.max(axis=0))
 
 
-@sliced
-@on_table
+@blocks.sliced
+@blocks.on_table
 def _joint_sums(
-    block: LabeledBlock, *, classes: NDArray[Any], losses: LossStructure, points: list[JointPoint]
+    block: blocks.LabeledBlock, *, classes: Any, losses: LossStructure, points: list[JointPoint]
 ) -> tuple[JointSums, ...]:
     X, codes, weight = block.X, block.codes(classes), block.weight
     if not np.all(weight > 0):
         kept = np.flatnonzero(weight > 0)
         X, codes, weight = X[kept], codes[kept], weight[kept]
-    rows = open_rows(X).array()
+    rows = blocks.open_rows(X).array()
     return tuple(joint_sums(rows, codes, weight, losses, point) for point in points)

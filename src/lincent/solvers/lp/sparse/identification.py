@@ -26,7 +26,7 @@ import numpy as np
 from lincent.problems.arrays import Index
 from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.lp import row_generation
-from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.duplicate_rows import solve_distinct
 from lincent.solvers.lp.sparse import face, null_space
 from lincent.solvers.lp.sparse.hinges import ColumnHinges, RowHinges
 from lincent.solvers.lp.sparse.lagrangian import (
@@ -110,10 +110,7 @@ def columns_applicable(m: int, n: int, sparse: bool) -> bool:
 
 def solve_rows(program: Program, controls: Controls, tuning: RowTuning = BY_ROWS) -> Solution:
     """Return the certified optimum, or the smallest certified gap without a matrix."""
-    merged = merge(program)
-    if merged is not None:
-        return merged.expand(_solve_rows(merged.program, controls, tuning))
-    return _solve_rows(program, controls, tuning)
+    return solve_distinct(program, lambda some: _solve_rows(some, controls, tuning))
 
 
 def _solve_rows(program: Program, controls: Controls, tuning: RowTuning) -> Solution:
