@@ -15,7 +15,7 @@ import numpy as np
 from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
 from lincent.sources.array_namespace import ArrayNamespace, DeviceNamespace, namespace
 from lincent.sources.dense import origin_of, some_rows
-from lincent.sources.rows import ColumnStatistics, RowsBase, Source, row_blocks_of
+from lincent.sources.rows import RowsBase, Source, row_blocks_of
 
 CONVERT_BYTES = 2**30
 """float32 data is converted piece by piece of this size, never as one."""
@@ -122,22 +122,6 @@ class DeviceSource(Source):
         if self._mapping is not None:
             return self._mapping(rows)
         return rows if self._origin is None else rows - self._origin
-
-    def spread(self, weight: Vector) -> ColumnStatistics:
-        """Return statistics of each column over rows of positive weight: two passes."""
-        space, local = self.namespace, self.namespace.doubles(weight)
-        mean, parts = self.combine(weight) / float(weight.sum()), []
-        for part in self.blocks():
-            rows, some = self.block(part), local[part]
-            if weight.strides != (0,):
-                counted = space.nonzero(some > 0)
-                rows, some = rows[counted], some[counted]
-            if not len(some):
-                continue
-            squares = space.tdot((rows - space.send(mean)) ** 2, some)
-            columns = squares, space.down(rows, "min"), space.down(rows, "max")
-            parts.append(ColumnStatistics(mean, *map(space.fetch, columns)))
-        return ColumnStatistics.joined(parts)
 
     def take(self, index: Any, sign: Any, center: Vector) -> Rows:
         index = self.namespace.send(index)

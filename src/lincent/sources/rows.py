@@ -125,6 +125,23 @@ class Source(ABC):
         """Return all signed rows, formed."""
         return self.take(np.arange(self.shape[0]), sign, center)
 
+    def spread(self, weight: Vector, mean: Vector | None = None) -> ColumnStatistics:
+        """Return statistics of each column over rows of positive weight, whose mean is known."""
+        space, local = self.namespace, self.namespace.doubles(weight)
+        mean = self.combine(weight) / float(weight.sum()) if mean is None else mean
+        limits = np.full(len(mean), np.inf)
+        parts = [ColumnStatistics(mean, np.zeros(len(mean)), limits, -limits)]
+        for part in self.blocks():
+            rows, some = self.block(part), local[part]
+            if weight.strides != (0,):
+                counted = space.nonzero(some > 0)
+                rows, some = rows[counted], some[counted]
+            if len(some):
+                squares = space.tdot((rows - space.send(mean)) ** 2, some)
+                columns = squares, space.down(rows, "min"), space.down(rows, "max")
+                parts.append(ColumnStatistics(mean, *map(space.fetch, columns)))
+        return ColumnStatistics.joined(parts)
+
     def gather(self, index: Index) -> Matrix:
         """Return some rows as a new array, on the host."""
         rows = np.empty((len(index), self.shape[1]))

@@ -353,7 +353,7 @@ def _class_sample(
     for label in classes:
         rows = np.flatnonzero((block.labels == label) & (weight > 0))
         samples.append(_drawn(hashes, X, weight, rows, rows, count))
-    return ClassSample(samples, _statistics(X, block.labels, weight, mean=mean))
+    return ClassSample(samples, blocks.open_rows(X).spread(weight, mean))
 
 
 def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
@@ -364,18 +364,6 @@ def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -
     few = most if cut else [count] * len(classes)
     merged = [_first_drawn(same, k) for same, k in zip(classes, few, strict=True)]
     return ClassSample(merged, ColumnStatistics.joined([part.spread for part in parts]), cut)
-
-
-@blocks.sliced
-def _statistics(X: Any, labels: Any, weight: Vector, *, mean: Vector) -> ColumnStatistics:
-    """Return the statistics over the rows of positive weight."""
-    counted = np.flatnonzero(weight > 0)
-    if not len(counted):
-        limits = np.full(len(mean), np.inf)
-        return ColumnStatistics(mean, np.zeros(len(mean)), limits, -limits)
-    rows = blocks.open_rows(X[counted]).array()
-    squares = np.einsum("i,ij,ij->j", weight[counted], rows - mean, rows - mean)
-    return ColumnStatistics(mean, squares, rows.min(axis=0), rows.max(axis=0))
 
 
 @blocks.sliced
