@@ -44,10 +44,6 @@ class ArrayNamespace:
         """Return an array without initializing entries."""
         return np.empty(shape)
 
-    def zeros(self, shape: tuple[int, ...]) -> Any:
-        """Return an array of zeros."""
-        return np.zeros(shape)
-
     def tdot(self, X: Any, w: Any) -> Any:
         """Return X' w; w is one vector or a few columns."""
         return X.T @ w
@@ -112,9 +108,6 @@ class DeviceNamespace(ArrayNamespace):
 
     def empty(self, shape: tuple[int, ...]) -> Any:
         return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
-
-    def zeros(self, shape: tuple[int, ...]) -> Any:
-        return self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
 
     def tdot(self, X: Any, w: Any) -> Any:
         m, columns = X.shape[0], w if w.ndim == 2 else w[:, None]

@@ -103,8 +103,10 @@ class Source(ABC):
 
     def _summed(self, each: Iterable[Any], shape: tuple[int, ...]) -> Matrix:
         """Return the sum of arrays of the namespace, on the host."""
-        total = sum(each, self.namespace.zeros(shape))
-        return np.asarray(self.namespace.fetch(total))
+        total = np.zeros(shape)
+        for one in each:
+            total += self.namespace.fetch(one)
+        return total
 
     def column_scale(self, center: Vector) -> Vector:
         """Return the root of the mean square of x - center, 1 where that is 0."""

@@ -160,12 +160,11 @@ class TableFolds:
 
     def without(self, fold: int) -> DaskTable:
         """Return the rows of all folds but one, surveyed."""
-        schedule = self._weighted(fold, False, False, f"without fold {fold}")
-        return DaskTable(schedule, self.table.n)
+        return DaskTable(self._weighted(fold, held=False), self.table.n)
 
     def confusion(self, fold: int, models: Sequence[Decide], choose: Choose, plain: bool) -> Matrix:
         """Return the confusion matrix of each model on the held-out rows: one pass."""
-        counts: Matrix = self._held_out(fold, plain).run(
+        counts: Matrix = self._weighted(fold, plain=plain).run(
             "score", confusion, n=self.table.n, classes=self.table.survey.classes,
             models=list(models), choose=choose,
         )  # fmt: skip
@@ -190,7 +189,7 @@ class TableFolds:
     def _scores(
         self, fold: int, models: Sequence[Any], plain: bool, assignment: HashKFold | None
     ) -> HeldOutScores:
-        parts = self._held_out(fold, plain).run(
+        parts = self._weighted(fold, plain=plain).run(
             "scores", held_out_scores, each=self.table.first_rows, n=self.table.n,
             classes=self.table.survey.classes, models=list(models), assignment=assignment,
         )  # fmt: skip
@@ -203,15 +202,13 @@ class TableFolds:
         values = [np.concatenate(column) for column in zip(*scores, strict=True)]
         return HeldOutScores(rows, codes, weight, values)
 
-    def _held_out(self, fold: int, plain: bool) -> Any:
-        return self._weighted(fold, True, plain, f"fold {fold}")
-
-    def _weighted(self, fold: int, held: bool, plain: bool, name: str) -> Any:
+    def _weighted(self, fold: int, *, held: bool = True, plain: bool = False) -> Any:
         """Return the blocks with the weights of a fold, or without it."""
 
         def reweigh(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
             return x, y, FoldWeights(weight, numbers, fold, held, plain)
 
+        name = f"fold {fold}" if held else f"without fold {fold}"
         return self.table.schedule.altered(reweigh, [(part,) for part in self.numbers], name)
 
 
