@@ -27,6 +27,8 @@ Merge = Callable[[list[Any]], Any]
 """From the results of some parts to that of all of them together."""
 Each = Sequence[tuple[Any, ...]] | None
 """Further arguments of a function, for each block."""
+Alter = Callable[..., tuple[Any, ...]]
+"""From the parts of a block, and further arguments, to other parts."""
 
 ASK = 1.0
 """Seconds between two checks whether the others still read."""
@@ -127,9 +129,7 @@ class BaseSchedule:
         """Return a value that goes with blocks: to each worker once."""
         return value
 
-    def altered(
-        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
-    ) -> BaseSchedule:
+    def altered(self, alter: Alter, each: Each = None, name: str = "") -> BaseSchedule:
         """Return the same blocks, each changed by a function; a name is logged before each pass."""
         raise NotImplementedError
 

@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from lincent.sources.shared_reads import (
+    Alter,
     BaseSchedule,
     BlockError,
     Each,
@@ -66,9 +67,7 @@ class Schedule(BaseSchedule):
 
         return delayed(value, pure=False, traverse=False)
 
-    def altered(
-        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
-    ) -> Schedule:
+    def altered(self, alter: Alter, each: Each = None, name: str = "") -> Schedule:
         return Schedule([alter(*block) for block in self.blocks_with(each)], self.named_log(name))
 
     def blocks_with(self, each: Each) -> list[tuple[Any, ...]]:
