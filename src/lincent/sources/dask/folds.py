@@ -249,12 +249,7 @@ def confusion(
 
 @blocks.on_table
 def held_out_scores(
-    block: blocks.LabeledBlock,
-    begin: int,
-    *,
-    classes: NDArray[Any],
-    models: list[Decide],
-    assignment: HashKFold | None,
+    block: blocks.LabeledBlock, begin: int, *, classes: Any, models: Any, assignment: Any
 ) -> list[Any]:
     """Return number, class, weight and scores of the held-out rows of a block."""
     return list(_scores_of(block, begin, classes, models, assignment))

@@ -16,13 +16,11 @@ That is five passes, one more for each further Newton step or round, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Mask, Matrix, Rows, Vector, root_mean
@@ -129,7 +127,7 @@ class DaskSource(Source):
                 raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
             setting, per_block = replace(self.setting, cost=shared), shared * self.lengths
         setting = replace(setting, center=rows.center, margin=margin)
-        return BlockRows(self.run, self.lengths, setting, per_block)
+        return BlockRows(self, setting, per_block)
 
     def signed_sums(
         self, rows: Any, costs: Any, losses: LossStructure, points: list[JointPoint]
@@ -212,16 +210,10 @@ class BlockRows:
     on_host = False
     sampled_by_size = False  # the sizes of all rows would be one more pass, a second sample another
 
-    def __init__(
-        self,
-        run: Callable[..., Any],
-        lengths: NDArray[np.int64],
-        setting: Setting,
-        per_block: Vector,
-    ) -> None:
-        self._run, self.lengths, self.setting, self.per_block = run, lengths, setting, per_block
+    def __init__(self, source: DaskSource, setting: Setting, per_block: Vector) -> None:
+        self._run, self.setting, self.per_block = source.run, setting, per_block
         self.remembered: Rows | None = None
-        self.m, n = int(lengths.sum()), len(setting.center)
+        self.m, n = source.shape
         self.most_sampled = max(sample_entries(SAMPLE_ENTRIES) // n, 1)
         self.spare_rows = min(sample_entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
 
