@@ -20,3 +20,4 @@ def source(layout):
 @pytest.fixture(params=[2**20, 256], ids=["one block", "many blocks"])
 def blocks(request, monkeypatch):
     monkeypatch.setattr(dense_module, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(dense_module.DenseSource, "block_bytes", request.param)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.sources.rows import ClassSample, ColumnStatistics
+from lincent.sources.rows import ColumnStatistics
 
 
 def spread(X, mean):
@@ -15,11 +15,3 @@ def test_parts_add_up():
     found = ColumnStatistics.joined([spread(X[:20], mean), spread(X[20:], mean)])
     for name, value in vars(spread(X, mean)).items():
         np.testing.assert_allclose(getattr(found, name), value, err_msg=name)
-
-
-def test_a_sample_from_its_classes():
-    keys, rows, weights = (np.arange(4).reshape(2, 2) + 10 * k for k in range(3))
-    sample = ClassSample.of(list(zip(keys, rows, weights, strict=True)), spread(rows, rows[0]))
-    np.testing.assert_array_equal(sample.keys, keys)
-    np.testing.assert_array_equal(sample.rows, rows)
-    np.testing.assert_array_equal(sample.weights, weights)

@@ -124,7 +124,7 @@ def test_hard_margin():
 
 def test_many_rows_in_pieces(monkeypatch, reference, data):
     """Batched products and converted pieces, as on data of real size."""
-    monkeypatch.setattr("lincent.sources.device.LONG", 100)
+    monkeypatch.setattr("lincent.sources.array_namespace.LONG", 100)
     monkeypatch.setattr("lincent.sources.device.CONVERT_BYTES", 8 * N * 1_000)
     assert_same(LCC(random_state=0).fit(torch.asarray(data[0]), data[1]), reference)
     X = data[0].astype(np.float32)

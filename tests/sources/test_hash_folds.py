@@ -42,7 +42,7 @@ def test_many_rows_are_assigned_by_their_hashes(monkeypatch):
     asked = folds.scored(keys, codes)
     assert asked[codes == 1].all()
     assert 350 < asked[codes == 0].sum() < 650
-    assert folds.rules[0].hashes is None  # nothing as long as the data
+    assert folds.hashes[0] is None  # nothing as long as the data
 
 
 def test_a_key_that_would_be_beyond_all_asks_everyone(monkeypatch):

@@ -37,7 +37,7 @@ def test_directions_of_rounding_are_left_out():
 
 @pytest.mark.parametrize("block", [2**23, 8 * 12 * 7])
 def test_every_verb_on_the_way_is_that_of_the_mapped_rows(block, monkeypatch):
-    monkeypatch.setattr(landmarks, "BLOCK_BYTES", block)
+    monkeypatch.setattr(NystroemSource, "block_bytes", block)
     X = rows()
     mapping = nystroem(X)
     source, known = NystroemSource(X, mapping), DenseSource(mapping(X))

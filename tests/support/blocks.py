@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lincent.sources.dask.blocks import Setting, Sides
+from lincent.sources.dask.blocks import Setting
 
 M, N = 90, 4
 CUTS = (0, 13, 13, 60, 90)
@@ -22,9 +22,8 @@ def labeled():
 
 def setting(**changes):
     """The class a against b; c takes no part."""
-    sides = Sides(np.array(["a", "b", "c"]), np.array([-1, 1, 0]), np.array([2.0, 3.0, 0.0]))
-    center = np.linspace(-0.2, 0.2, N)
-    return Setting(**{"sides": sides, "center": center, "margin": 0.3, "cost": None, **changes})
+    terms = np.array(["a", "b", "c"]), np.array([-1, 1, 0]), np.array([2.0, 3.0, 0.0])
+    return Setting(*terms, np.linspace(-0.2, 0.2, N), 0.3, **changes)
 
 
 def in_blocks(*arrays):

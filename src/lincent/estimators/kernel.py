@@ -53,9 +53,8 @@ from lincent.problems.joint import SmoothedHinge
 from lincent.problems.rounding import certify_with_rounding
 from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Solution
-from lincent.sources.dense import origin_of, some_rows
+from lincent.sources.dense import KernelMatrixRows, origin_of, some_rows
 from lincent.sources.hashing import distinct_rows
-from lincent.sources.kernel import KernelMatrixRows
 from lincent.sources.landmarks import NystroemMap
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import check_magnitude

@@ -32,7 +32,7 @@ from lincent.sources.array_namespace import DeviceNamespace
 from lincent.sources.gradients import JointReader, LossStructure
 from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import RowMapping
-from lincent.sources.rows import ClassSample
+from lincent.sources.rows import ClassSample, Drawn
 from lincent.sources.shared_reads import run_concurrently
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.weighted import SAMPLE_ROWS, check_weights
@@ -114,9 +114,7 @@ class DaskTraining:
         return replace(self, table=table)
 
     def mapped(self, mapping: RowMapping) -> DaskTraining:
-        from lincent.sources.dask.table import mapped_table
-
-        return self.with_features(mapped_table(self.table, mapping))
+        return self.with_features(self.table.mapped(mapping))
 
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
         """Run all jobs at once unless ``n_jobs`` differs; passes over the data are shared."""
@@ -129,24 +127,19 @@ class DaskTraining:
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None
     ) -> ClassSample:
-        from lincent.sources.dask.table import sample_classes
-
-        return sample_classes(self.table, count, seed, most)
+        sample: ClassSample = self.table.sample_classes(count, seed, most)
+        return sample
 
     def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
-        from lincent.sources.dask.table import joint_sums_of_blocks, mapped_blocks
-
-        blocks = mapped_blocks(self.table, mapping)
-        return partial(joint_sums_of_blocks, blocks, mapping.width, self.classes, structure)
+        reader: JointReader = self.table.joint_reader(mapping, structure)
+        return reader
 
     def feature_means(self, mapping: RowMapping) -> np.ndarray:
         survey = self.mapped(mapping).table.survey
         return np.asarray(survey.sums.sum(axis=0) / self.totals.sum() + survey.origin)
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
-        from lincent.sources.dask.table import draw_landmarks
-
-        drawn = draw_landmarks(self.table, count, seed)
+        drawn = self.table.draw_distinct(count, seed)
         return drawn.index, drawn.rows
 
     def variance(self) -> float:
@@ -204,10 +197,10 @@ class DeviceTraining(ArrayTraining):
         cut = sum(len(index) for index, _ in found) > count
         few = most if cut and most is not None else [count] * len(found)
         brought = [
-            (keys[index[:k]], self._to_host(index[:k]), weight[:k])
+            Drawn(keys[index[:k]], index[:k], self._to_host(index[:k]), weight[:k])
             for (index, weight), k in zip(found, few, strict=True)
         ]
-        return ClassSample.of(brought, DeviceSource(self.X).spread(self.weight), cut)
+        return ClassSample(brought, DeviceSource(self.X).spread(self.weight), cut)
 
     def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
         weight = self.device.doubles(self.weight)
@@ -240,7 +233,9 @@ def local_centers(training: Training, n_centers: int, seed: int, hashes: Any = N
         given = training.X, training.codes, training.weight
         return find_local_centers(*given, n_centers, seed, hashes)
     sample = training.sample_classes(SAMPLE_ROWS, seed)
-    rows = (np.ascontiguousarray(open_source(part).array(), np.float64) for part in sample.rows)
-    samples = zip(rows, sample.weights, training.totals.tolist(), strict=True)
+    samples = [
+        (np.ascontiguousarray(open_source(drawn.rows).array(), np.float64), drawn.weights, total)
+        for drawn, total in zip(sample.classes, training.totals.tolist(), strict=True)
+    ]
     variance = float(sample.spread.squares.sum() / training.totals.sum()) or 1.0
     return centers_of_samples(samples, variance, n_centers, seed)

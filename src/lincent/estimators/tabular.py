@@ -51,11 +51,12 @@ def sample_of_remote(
     totals = training.totals
     most = shares_of_classes([count] * len(totals), totals.tolist(), count)
     sample = training.sample_classes(count, seed, most)
+    drawn = sample.classes
     rows = TrainingRows(
-        np.concatenate([open_source(rows).array() for rows in sample.rows]).astype(np.float64),
-        np.concatenate(sample.keys),
-        np.repeat(np.arange(len(totals)), [len(keys) for keys in sample.keys]),
-        np.concatenate(sample.weights),
+        np.concatenate([open_source(part.rows).array() for part in drawn]).astype(np.float64),
+        np.concatenate([part.keys for part in drawn]),
+        np.repeat(np.arange(len(totals)), [len(part.keys) for part in drawn]),
+        np.concatenate([part.weights for part in drawn]),
         None,
     )
     spread = sample.spread

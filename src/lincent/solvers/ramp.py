@@ -130,10 +130,6 @@ class Descent:
     def steps(self) -> int:
         return len(self.history) - 1
 
-    def is_above(self, beta: Vector) -> bool:
-        """Return whether the best point so far is above this one."""
-        return self.program.objective(beta, self.program.rows.dot(beta)) < self.value
-
     def offer(self, beta: Vector) -> bool:
         """Take the point if it is lower; return whether it was."""
         projected = self.program.rows.dot(beta)
@@ -168,12 +164,10 @@ def step(
     if (state.steps or approached) and solver == "auto":
         walked = walk(program, state.beta, state.projected, controls)
         # A vertex above the point that Newton steps led to is no answer, and that point no vertex.
-        if (
-            walked is not None
-            and walked[0].relative_gap <= controls.tol
-            and (not approached or state.is_above(walked[0].beta))
-        ):
-            return walked
+        if walked is not None and walked[0].relative_gap <= controls.tol:
+            vertex = walked[0].beta
+            if not approached or program.objective(vertex, program.rows.dot(vertex)) < state.value:
+                return walked
     model = program.upper_model(state.beyond)
     return _minimum(model, state, solver, controls, rng).certificate, state.beyond
 
@@ -383,15 +377,13 @@ class _Band:
         low, beyond = self._others(beta, projected)
         return bool(np.array_equal(low, self.low) and np.array_equal(beyond, self.beyond))
 
-    def certificate(self, beta: Vector) -> tuple[Certificate, Mask] | None:
+    def certificate(self, beta: Vector) -> tuple[Certificate, Mask]:
         """Return the certificate of the vertex for its whole model."""
         beyond = self.beyond.copy()
         beyond[self.watched] = self.tableau.counted
         model = self.program.upper_model(beyond)
         self.tableau.program = replace(self.tableau.program, linear=self._linear(model))
         inside = self.tableau.certificate(beta)
-        if inside is None:
-            return None
         alpha = np.where(self.low, model.costs, 0.0)
         alpha[self.near] = inside.alpha
         return certify(model, inside.beta, alpha, inside.t), beyond

@@ -2,6 +2,10 @@
 
 Vectors as long as the data stay with the data.  The code that handles them is written once, on the
 namespace ``xp`` and the few operations on which libraries differ.
+
+A row-major X of many rows and few columns is an awkward shape for X'w: the sum runs over the long
+side, and libraries of devices give it to a handful of threads.  There it is split into pieces along
+the long side, multiplied as one batch, and the pieces are added; so are sums of columns.
 """
 
 from __future__ import annotations
@@ -12,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from lincent.problems.arrays import Vector
+
+PIECES, LONG = 1024, 2**12
+"""A sum over rows on a device is split into at most so many pieces, of at least so many rows."""
 
 
 class ArrayNamespace:
@@ -36,6 +43,18 @@ class ArrayNamespace:
     def empty(self, shape: tuple[int, ...]) -> Any:
         """Return an array without initializing entries."""
         return np.empty(shape)
+
+    def tdot(self, X: Any, w: Any) -> Any:
+        """Return X' w; w is one vector or a few columns."""
+        return X.T @ w
+
+    def square_sums(self, X: Any) -> Any:
+        """Return the sum of squares of each column."""
+        return np.einsum("ij,ij->j", X, X)
+
+    def down(self, values: Any, reduce: str) -> Any:
+        """Return a reduction of each column (sum, min, max, all)."""
+        return getattr(self.xp, reduce)(values, axis=0)
 
     def beside(self, parts: Sequence[Any]) -> Any:
         """Join the columns of several arrays."""
@@ -89,6 +108,30 @@ class DeviceNamespace(ArrayNamespace):
 
     def empty(self, shape: tuple[int, ...]) -> Any:
         return self.xp.empty(shape, dtype=self.xp.float64, device=self.device)
+
+    def tdot(self, X: Any, w: Any) -> Any:
+        m, columns = X.shape[0], w if w.ndim == 2 else w[:, None]
+        pieces = min(PIECES, m // LONG)
+        if pieces < 2:
+            return X.T @ w
+        head, xp = m // pieces * pieces, self.xp
+        batch = xp.reshape(X[:head], (pieces, head // pieces, X.shape[1]))
+        weights = xp.reshape(columns[:head], (pieces, head // pieces, columns.shape[1]))
+        total = xp.sum(xp.matmul(xp.permute_dims(weights, (0, 2, 1)), batch), axis=0).T
+        total = total + X[head:].T @ columns[head:]
+        return total if w.ndim == 2 else total[:, 0]
+
+    def square_sums(self, X: Any) -> Any:
+        return self.down(X * X, "sum")
+
+    def down(self, values: Any, reduce: str) -> Any:
+        m, n = (int(k) for k in values.shape)
+        pieces, apply = min(PIECES, m // LONG), getattr(self.xp, reduce)
+        if pieces < 2:
+            return apply(values, axis=0)
+        head = m // pieces * pieces
+        parts = apply(self.xp.reshape(values[:head], (pieces, head // pieces, n)), axis=1)
+        return apply(self.xp.concat([parts, values[head:]], axis=0), axis=0)
 
     def beside(self, parts: Sequence[Any]) -> Any:
         return self.xp.concat(list(parts), axis=1)

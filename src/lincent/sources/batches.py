@@ -24,6 +24,7 @@ from lincent import _threads
 from lincent._memory import available_memory
 from lincent.sources.shared_reads import (
     ENCODE,
+    Alter,
     BaseSchedule,
     BlockError,
     Each,
@@ -40,26 +41,23 @@ THREAD_BYTES = 2**28
 
 Batch = tuple[Any, Any, Any]
 """Rows, labels and weights (or None) of a batch."""
-Alter = Callable[..., tuple[Any, ...]] | None
-"""Changes each batch when it is read; batches with the same ``read`` share their passes."""
+Read = Callable[[], Iterator[Batch]]
 
 
 class Batches:
     """Rows, labels and weights in batches that can be iterated any number of times.
 
-    Give it to ``fit`` as X, and its ``target`` as y: ``model.fit(rows, rows.target)``.
+    Give it to ``fit`` as X, and its ``target`` as y: ``model.fit(rows, rows.target)``.  ``alter``
+    changes each batch when it is read; batches with the same ``read`` share their passes.
     """
 
-    def __init__(
-        self, read: Callable[[], Iterator[Batch]], names: list[str] | None, alter: Alter = None
-    ) -> None:
-        self.read, self.names, self.alter = read, names, alter
+    def __init__(self, read: Read, names: list[str] | None, alter: Alter | None = None) -> None:
+        self.read, self.names, self.alter = read, names, alter or (lambda *batch: batch)
         self.target = Target(self)
 
     def start(self) -> Iterator[Batch]:
         """Return an iterator over the batches, from the beginning."""
-        alter = self.alter
-        return self.read() if alter is None else (alter(*batch) for batch in self.read())
+        return (self.alter(*batch) for batch in self.read())
 
     @property
     def ndim(self) -> int:
@@ -271,21 +269,13 @@ class BatchSchedule(BaseSchedule):
     unit = "batches"
 
     def __init__(
-        self,
-        data: Batches,
-        log: Log,
-        alter: Callable[[int, Batch], tuple[Any, ...]] | None = None,
-        count: int | None = None,
+        self, data: Batches, log: Log, alter: Alter | None = None, count: int | None = None
     ) -> None:
         super().__init__(log)
-        change = data.alter
-        self._alter = alter or (lambda i, batch: batch if change is None else change(*batch))
+        self._alter = alter or (lambda i, batch: data.alter(*batch))
         self.data, self.count = data, count
 
-    def altered(
-        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
-    ) -> BatchSchedule:
-        """Return the same batches, each changed by a function (with ``each``) when read."""
+    def altered(self, alter: Alter, each: Each = None, name: str = "") -> BatchSchedule:
         before = self._alter
 
         def both(i: int, batch: Batch) -> tuple[Any, ...]:

@@ -17,20 +17,24 @@ costs no digits.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
-from lincent.problems.arrays import Index, Mask, Matrix, Rows, Vector, Weigh, root_mean
-from lincent.sources.rows import RowsBase, Source, cache_blocks, row_blocks_of
+from lincent.problems.arrays import Index, Matrix, Rows, Vector, Weigh, root_mean
+from lincent.sources.rows import BLOCK_BYTES, RowsBase, Source, cache_blocks
 
-BLOCK_BYTES = 2**20
-"""A block of this size stays in the processor's cache between conversion and product."""
 FORMED_ENTRIES = 2**16
 """Up to so many entries (half a megabyte) signed rows are formed at once, as a solve will."""
 FEW_COLUMNS = 3
 """Up to so many vectors at a time BLAS is faster on one after the other."""
+KERNEL_BLOCKS, TILE = 8, 64
+"""Blocks of rows for the Gram matrix of a kernel matrix, and tiles in which it is mirrored."""
+BLOCK_ROWS = 2048
+"""Rows of a block from which a Gram matrix is added up: no second array of all rows."""
+GATHERED = 0.5
+"""With a smaller fraction of rows in use, these are copied for a product."""
 LOOK_ROWS = 64
 """Rows, evenly along the data, from which offsets and ranges are estimated."""
 HARMLESS = 1000.0
@@ -142,6 +146,63 @@ def _sizes(shape: tuple[int, int], block: Any, ruler: Matrix, shift: Any) -> Vec
     return np.sqrt(out, out=out)
 
 
+class KernelMatrixRows(DenseRows):
+    """Signed rows held as one large square array that must not be copied."""
+
+    def gram(self, weight: Vector) -> Matrix:
+        # Added up in place, block by block: a scaled copy of the rows would be another m x m array.
+        m, n = self.shape
+        root = np.sqrt(weight)
+        step = max(1, -(-m // KERNEL_BLOCKS))
+        total = np.zeros((n, n), order="F")
+        for start in range(0, m, step):
+            rows = slice(start, start + step)
+            scaled = self.array[rows] * root[rows, None]
+            total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
+        for start in range(0, n, TILE):  # mirror the lower triangle
+            stop = min(start + TILE, n)
+            corner = total[start:stop, start:stop]
+            corner[...] = np.tril(corner) + np.tril(corner, -1).T
+            total[start:stop, stop:] = total[stop:, start:stop].T
+        return np.asarray(total.T)
+
+
+class SelectedColumns(DenseRows):
+    """Some columns of signed rows, contiguous in memory, so that others can replace them."""
+
+    swept = False
+    sweep = RowsBase.sweep
+
+    def __init__(self, columns: Matrix) -> None:
+        """``columns`` has the columns as its rows."""
+        super().__init__(columns.T)
+        self.by_column = columns
+
+    def gram(self, weight: Vector) -> Matrix:
+        root, total = np.sqrt(weight), np.zeros((self.shape[1], self.shape[1]))
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            scaled = self.by_column[:, part] * root[part]
+            total += scaled @ scaled.T
+        return total
+
+    def cross(self, weight: Vector, index: Index) -> Matrix:
+        """Return ``gram``, of these columns with all."""
+        used, array = np.flatnonzero(weight), self.by_column
+        if len(used) < GATHERED * len(weight):
+            array, weight = array.take(used, axis=1), weight[used]
+        return np.asarray(array @ (array[index] * weight).T)
+
+    def take(self, index: Index) -> Rows:
+        return SelectedColumns(self.by_column.take(index, axis=1))
+
+    def columns(self, index: Index) -> Rows:
+        return SelectedColumns(self.by_column[index])
+
+    def dense(self) -> Matrix:
+        return np.ascontiguousarray(self.array)
+
+
 class Float32Rows(RowsBase):
     """The signed rows y_i (x_i - l), the differences held as a float32 array.
 
@@ -237,27 +298,21 @@ class DenseSource(Source):
         self._by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
         self.formed = self.shape[0] * self.shape[1] <= FORMED_ENTRIES
 
-    def project(self, v: Vector) -> Vector:
-        if self._direct:
-            return np.asarray(self.X @ v)
-        out = np.empty(self.shape[0])
-        for part in self._blocks():
-            out[part] = self._block(part) @ v
-        return out
+    def local_project(self, v: Vector) -> Vector:
+        return np.asarray(self.X @ v) if self._direct else super().local_project(v)
 
     def local_sizes(self, ruler: Matrix, center: Vector) -> Vector:
-        return _sizes(self.shape, self._block, ruler, center @ ruler)
+        return _sizes(self.shape, self.block, ruler, center @ ruler)
 
-    def combine(self, w: Vector) -> Vector:
+    def local_combine(self, w: Vector) -> Vector:
         few = w.ndim == 2 and w.shape[1] <= FEW_COLUMNS
         if self._direct and (self.formed or not few):
             return np.asarray(self.X.T @ w)
-        out = np.zeros((self.shape[1], *w.shape[1:]))
-        for part in self._blocks():
-            block = self._block(part)
-            if not few:
-                out += block.T @ w[part]
-                continue
+        if not few:
+            return super().local_combine(w)
+        out = np.zeros((self.shape[1], w.shape[1]))
+        for part in self.blocks():
+            block = self.block(part)
             for k in range(w.shape[1]):
                 out[:, k] += w[part, k] @ block
         return out
@@ -280,13 +335,6 @@ class DenseSource(Source):
             total += alpha @ block
         total -= amount * center
         return projected, total
-
-    def gram(self, w: Vector) -> Matrix:
-        out = np.zeros((self.shape[1], self.shape[1]))
-        for part in self._blocks():
-            scaled = self._block(part) * np.sqrt(w[part])[:, None]
-            out += scaled.T @ scaled
-        return out
 
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
         # Indexing with an array copies these rows, so they may be changed in place.
@@ -321,20 +369,6 @@ class DenseSource(Source):
         X = np.asarray(self.X, dtype=np.float64)
         return X if self.origin is None else X - self.origin
 
-    def column_scale(self, center: Vector) -> Vector:
-        total = np.zeros(self.shape[1])
-        for part in self._blocks():
-            centered = self._block(part) - center
-            total += np.einsum("ij,ij->j", centered, centered)
-        return root_mean(total, self.shape[0])
-
-    def constant_columns(self, index: Index) -> Mask:
-        columns = self.X[:, index]
-        return np.asarray(np.all(columns == columns[:1], axis=0))
-
-    def _blocks(self) -> Iterator[slice]:
-        return row_blocks_of(*self.shape, BLOCK_BYTES)
-
     def _contiguous_block(self, part: slice) -> Matrix:
         """Return some rows in a form that BLAS takes without a copy, for more than one product.
 
@@ -342,14 +376,13 @@ class DenseSource(Source):
         order.
         """
         if not (self._direct and self._by_columns):
-            return self._block(part)
+            return self.block(part)
         rows = self.X[part]
         block = _scratch(rows.shape[1], rows.shape[0]).T
         np.copyto(block, rows)
         return block
 
-    def _block(self, part: slice) -> Matrix:
-        """Return some rows as float64, to be used before the next block is read."""
+    def block(self, part: Any) -> Matrix:
         rows = self.X[part]
         if rows.dtype == np.float64 and self.origin is None:
             return np.asarray(rows)

@@ -219,9 +219,8 @@ def joint_sums(
                 inside, times = inside[taken], len(inside) / len(taken)
             root, scaled = (times * cost[inside, k]) ** 0.5, some[inside]
             scaled *= root[:, None]
-            gram[edge, :-1, :-1] += namespace.fetch(
-                scaled.T @ scaled
-            )  # of one array: half the work
+            # The product of one array with itself is half the work.
+            gram[edge, :-1, :-1] += namespace.fetch(scaled.T @ scaled)
             border = namespace.fetch(root @ scaled)
             gram[edge, -1, :-1] += border
             gram[edge, :-1, -1] += border

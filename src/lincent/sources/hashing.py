@@ -23,7 +23,7 @@ have a hash below r SCORED / RANKED.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -153,36 +153,17 @@ class HeldOutScores:
 
 
 @dataclass(frozen=True)
-class ClassFolds:
-    """The fold assignment of one class: its hashes in order, or None where they are too many."""
-
-    hashes: RowHashes | None
-    below: int
-    """Rows with a hash up to this are scored when models are compared."""
-    first: int = 0
-    """The fold of its first row."""
-
-    @classmethod
-    def of(cls, smallest: RowHashes) -> ClassFolds:
-        """Make the assignment from ``smallest_hashes``."""
-        if len(smallest) <= RANKED:
-            return cls(smallest, _LARGEST)
-        return cls(None, min(_LARGEST, int(smallest[RANKED - 1]) * SCORED // RANKED))
-
-    def folds(self, hashes: RowHashes, folds: int) -> NDArray[np.intp]:
-        """Return the fold of each row of the class."""
-        if self.hashes is None:
-            return (hashes % np.uint64(folds)).astype(np.intp)
-        return np.asarray((np.searchsorted(self.hashes, hashes) + self.first) % folds)
-
-
-@dataclass(frozen=True)
 class HashKFold:
     """Stratified folds by row hashes, which are made with ``seed``."""
 
     seed: int
     folds: int
-    rules: list[ClassFolds]
+    hashes: list[RowHashes | None]
+    """Those of each class in order, or None where they are too many."""
+    below: RowHashes
+    """Rows of each class with a hash up to this are scored when models are compared."""
+    first: NDArray[np.intp]
+    """The fold of the first row of each class."""
 
     @classmethod
     def of(cls, smallest: Sequence[RowHashes], folds: int, seed: int) -> HashKFold:
@@ -190,16 +171,22 @@ class HashKFold:
 
         Classes follow each other by their smallest hash, so that names of classes do not count.
         """
-        rules, passed = [ClassFolds.of(hashes) for hashes in smallest], 0
-        for k in sorted(range(len(smallest)), key=lambda k: smallest[k][:1].tolist()):
-            rules[k] = replace(rules[k], first=passed % folds)
-            passed += len(smallest[k])
-        return cls(seed, folds, rules)
+        order = sorted(range(len(smallest)), key=lambda k: smallest[k][:1].tolist())
+        first = np.zeros(len(smallest), dtype=np.intp)
+        first[order[1:]] = np.cumsum([len(smallest[k]) for k in order[:-1]]) % folds
+        hashes = [known if len(known) <= RANKED else None for known in smallest]
+        below = [
+            min(_LARGEST, int(known[RANKED - 1]) * SCORED // RANKED)
+            if len(known) > RANKED
+            else _LARGEST
+            for known in smallest
+        ]
+        return cls(seed, folds, hashes, np.array(below, dtype=np.uint64), first)
 
     def check(self) -> None:
         """Raise an error where a class cannot be in the training part of every fold."""
-        for code, rule in enumerate(self.rules):
-            if rule.hashes is not None and len(rule.hashes) < 2:
+        for code, known in enumerate(self.hashes):
+            if known is not None and len(known) < 2:
                 raise ValueError(
                     f"Class number {code} has fewer than 2 different rows, too few for "
                     "cross-validation; give more rows, or use the estimator without CV."
@@ -208,22 +195,20 @@ class HashKFold:
     @property
     def used(self) -> list[int]:
         """The folds that have rows."""
-        folds = [
-            (np.arange(RANKED if rule.hashes is None else len(rule.hashes)) + rule.first)
-            for rule in self.rules
-        ]
+        counts = (RANKED if known is None else len(known) for known in self.hashes)
+        folds = [first + np.arange(count) for first, count in zip(self.first, counts, strict=True)]
         return [int(fold) for fold in np.unique(np.concatenate(folds) % self.folds)]
 
     def numbers(self, hashes: RowHashes, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Return the fold of each row, from its hash and its class."""
-        fold = np.empty(len(codes), dtype=np.intp)
-        for code, rule in enumerate(self.rules):
-            rows = np.flatnonzero(codes == code)
-            fold[rows] = rule.folds(hashes[rows], self.folds)
+        fold = (hashes % np.uint64(self.folds)).astype(np.intp)
+        for code, known in enumerate(self.hashes):
+            if known is not None:
+                rows = np.flatnonzero(codes == code)
+                fold[rows] = (np.searchsorted(known, hashes[rows]) + self.first[code]) % self.folds
         return fold
 
     def scored(self, hashes: RowHashes, codes: NDArray[np.integer]) -> Mask:
         """Return which rows are scored when models are compared."""
-        below = np.array([rule.below for rule in self.rules], dtype=np.uint64)
-        scored: Mask = hashes <= below[codes]
+        scored: Mask = hashes <= self.below[codes]
         return scored

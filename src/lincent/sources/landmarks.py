@@ -21,14 +21,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
+from lincent.problems.arrays import Index, Matrix, Rows, Vector
 from lincent.sources.dense import DenseRows
-from lincent.sources.rows import Source, row_blocks_of
+from lincent.sources.rows import Source
 from lincent.sources.source import namespace_of, open_source
 
 HOLD_BYTES = 2**28
 """A mapped data set up to this size (256 MiB) is held; a larger one is mapped in each pass."""
-BLOCK_BYTES = 2**23
 ROUNDING = 1e-12
 """Eigenvalues below this fraction of the largest carry no digits."""
 
@@ -118,6 +117,8 @@ def mapped_rows(X: Any, mapping: RowMapping) -> Any:
 class NystroemSource(Source):
     """X through Nystroem's map, a block at a time."""
 
+    block_bytes = 2**23  # calls of a kernel take a while
+
     def __init__(self, X: Any, mapping: NystroemMap) -> None:
         self.X, self.map = X, mapping
         self.shape: tuple[int, int] = (int(X.shape[0]), mapping.width)
@@ -125,14 +126,14 @@ class NystroemSource(Source):
     def __getitem__(self, rows: Any) -> NystroemSource:
         return NystroemSource(self.X[rows], self.map)
 
-    def _blocks(self, count: int) -> Any:
-        return row_blocks_of(count, self.map.basis.shape[0], BLOCK_BYTES)
-
     def _kernel_blocks(self) -> Any:
         """Yield parts of the rows, and the kernel between them and the landmarks."""
-        return ((p, self.map.kernel_rows(self.X[p])) for p in self._blocks(self.shape[0]))
+        return ((p, self.map.kernel_rows(self.X[p])) for p in self.blocks())
 
-    def project(self, v: Vector) -> Vector:
+    def block(self, part: Any) -> Matrix:
+        return np.asarray(self.map(self.X[part]))
+
+    def local_project(self, v: Vector) -> Vector:
         # k(x, z) (basis v): the map itself need not be formed.
         weights = self.map.basis @ v
         out = np.empty(self.shape[0])
@@ -140,7 +141,7 @@ class NystroemSource(Source):
             out[part] = kernel @ weights
         return out
 
-    def combine(self, w: Vector) -> Vector:
+    def local_combine(self, w: Vector) -> Vector:
         total = np.zeros((self.map.basis.shape[0], *w.shape[1:]))
         for part, kernel in self._kernel_blocks():
             total += kernel.T @ w[part]
@@ -154,23 +155,7 @@ class NystroemSource(Source):
         return self.map.basis.T @ total @ self.map.basis
 
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
-        rows = self._mapped(index)
+        rows = self.gather(index)
         rows -= center
         rows *= sign[index, None]
         return DenseRows(rows)
-
-    def _mapped(self, index: Index) -> Matrix:
-        rows = np.empty((len(index), self.shape[1]))
-        for part in self._blocks(len(index)):
-            np.matmul(self.map.kernel_rows(self.X[index[part]]), self.map.basis, out=rows[part])
-        return rows
-
-    def array(self) -> Matrix:
-        return self._mapped(np.arange(self.shape[0]))
-
-    def column_scale(self, center: Vector) -> Vector:
-        total = np.zeros(self.shape[1])
-        for part in self._blocks(self.shape[0]):
-            centered = self.map(self.X[part]) - center
-            total += np.einsum("ij,ij->j", centered, centered)
-        return root_mean(total, self.shape[0])

@@ -1,6 +1,7 @@
 """Row operators: how solvers and estimators read X, wherever it is stored.
 
-A ``Source`` knows where X is stored.  Its methods are one pass over the rows each:
+A ``Source`` knows where X is stored.  A new one has ``block``, which reads some of its rows, and
+``take``; it overrides what it can do faster.  The methods are one pass over the rows each:
 
     project(v)     X v          one number per row
     combine(w)     X' w         one number per column (w may have several columns)
@@ -8,7 +9,6 @@ A ``Source`` knows where X is stored.  Its methods are one pass over the rows ea
     take(index)    the signed rows with these indices, few enough to hold
 
 ``local_project`` and ``local_combine`` are the first two for vectors in the namespace of the rows.
-A source overrides the methods with a default that it can do faster.
 
 Solvers use signed rows a_i = y_i (x_i - l).  ``SignedRows`` has those of a whole data set without
 forming them: every product is one with X and a correction of rank one, so a sparse X stays sparse
@@ -18,21 +18,24 @@ and rows on a device or a cluster stay there, as do signs and vectors that come 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import AllRows, Index, Mask, Matrix, Rows, Vector, Weigh
+from lincent.problems.arrays import AllRows, Index, Mask, Matrix, Rows, Vector, Weigh, root_mean
 from lincent.sources.array_namespace import HOST, ArrayNamespace
 from lincent.sources.evaluation import InMemoryRows
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, SideCosts, joint_sums
+from lincent.sources.shared_reads import merge_results
 
 SWEEP_BYTES = 2**20
 """A block of this size, with the vectors that go with it, stays in the cache of one core."""
 FEWEST_ROWS, MOST_ROWS = 256, 16_384
+BLOCK_BYTES = 2**20
+"""A block of this size stays in the processor's cache between conversion and product."""
 GRAM_BLOCK = 256
 """Rows of a Gram matrix that are corrected at a time: with many columns it fills the memory."""
 
@@ -58,41 +61,100 @@ class Source(ABC):
     """Whether the signed rows are so few that they are formed at once."""
     is_remote: bool = False
     """Whether a pass is slow, and vectors as long as the data should not be transferred."""
-
-    @abstractmethod
-    def project(self, v: Vector) -> Vector: ...
-
-    @abstractmethod
-    def combine(self, w: Vector) -> Vector: ...
+    block_bytes: int = BLOCK_BYTES
+    """The size of the parts in which rows are converted, or mapped."""
 
     @abstractmethod
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows: ...
-
-    @abstractmethod
-    def column_scale(self, center: Vector) -> Vector:
-        """Return the root of the mean square of x - center, 1 where that is 0."""
-
-    # Methods with a default.
 
     @property
     def entries(self) -> int:
         """Stored numbers that a product reads."""
         return self.shape[0] * self.shape[1]
 
+    def blocks(self, count: int | None = None) -> Iterator[slice]:
+        """Yield the parts in which the rows, or so many of them, are read."""
+        m, n = self.shape
+        return row_blocks_of(m if count is None else count, n, self.block_bytes)
+
+    def block(self, part: Any) -> Any:
+        """Return some rows as float64 in their namespace, to be used before the next are read."""
+        raise NotImplementedError
+
+    def project(self, v: Vector) -> Vector:
+        """Return X v."""
+        return np.asarray(self.namespace.fetch(self.local_project(v)))
+
+    def combine(self, w: Vector) -> Vector:
+        """Return X' w."""
+        return self.local_combine(self.namespace.send(w))
+
+    def local_project(self, v: Vector) -> Any:
+        """Return ``project`` in the namespace of the rows."""
+        out, v = self.namespace.empty((self.shape[0],)), self.namespace.send(v)
+        for part in self.blocks():
+            out[part] = self.block(part) @ v
+        return out
+
+    def local_combine(self, w: Any) -> Vector:
+        """Return ``combine`` of a vector in the namespace of the rows."""
+        each = (self.namespace.tdot(self.block(part), w[part]) for part in self.blocks())
+        return self._summed(each, (self.shape[1], *w.shape[1:]))
+
+    def _summed(self, each: Iterable[Any], shape: tuple[int, ...]) -> Matrix:
+        """Return the sum of arrays of the namespace, on the host."""
+        total = np.zeros(shape)
+        for one in each:
+            total += self.namespace.fetch(one)
+        return total
+
+    def column_scale(self, center: Vector) -> Vector:
+        """Return the root of the mean square of x - center, 1 where that is 0."""
+        middle = self.namespace.send(center)
+        each = (self.namespace.square_sums(self.block(part) - middle) for part in self.blocks())
+        return root_mean(self._summed(each, center.shape), self.shape[0])
+
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two classes, negative first: one pass."""
-        split = np.empty((2, len(sign)))
-        np.multiply(weight, sign > 0, out=split[1])
-        np.subtract(weight, split[1], out=split[0])
-        return np.ascontiguousarray((self.combine(split.T) / split.sum(axis=1)).T)
+        local = 1.0 if weight.strides == (0,) else self.namespace.send(weight)
+        empty = np.empty if self.namespace is HOST else self.namespace.empty
+        split = empty((2, len(sign)))
+        split[1] = local * (sign > 0)
+        split[0] = local - split[1]
+        totals = [float(side.sum()) for side in split]
+        return np.ascontiguousarray((self.local_combine(split.T) / totals).T)
 
     def take_all(self, sign: Vector, center: Vector) -> Rows:
         """Return all signed rows, formed."""
         return self.take(np.arange(self.shape[0]), sign, center)
 
+    def spread(self, weight: Vector, mean: Vector | None = None) -> ColumnStatistics:
+        """Return statistics of each column over rows of positive weight, whose mean is known."""
+        space, local = self.namespace, self.namespace.doubles(weight)
+        mean = self.combine(weight) / float(weight.sum()) if mean is None else mean
+        limits = np.full(len(mean), np.inf)
+        parts = [ColumnStatistics(mean, np.zeros(len(mean)), limits, -limits)]
+        for part in self.blocks():
+            rows, some = self.block(part), local[part]
+            if weight.strides != (0,):
+                counted = space.nonzero(some > 0)
+                rows, some = rows[counted], some[counted]
+            if len(some):
+                squares = space.tdot((rows - space.send(mean)) ** 2, some)
+                columns = squares, space.down(rows, "min"), space.down(rows, "max")
+                parts.append(ColumnStatistics(mean, *map(space.fetch, columns)))
+        return ColumnStatistics.joined(parts)
+
+    def gather(self, index: Index) -> Matrix:
+        """Return some rows as a new array, on the host."""
+        rows = np.empty((len(index), self.shape[1]))
+        for part in self.blocks(len(index)):
+            rows[part] = self.namespace.fetch(self.block(index[part]))
+        return rows
+
     def array(self) -> Matrix:
         """Return all rows, on the host."""
-        return self.take_all(np.ones(self.shape[0]), np.zeros(self.shape[1])).dense()
+        return self.gather(np.arange(self.shape[0]))
 
     def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
         """Return all signed rows, restricted to these columns."""
@@ -100,16 +162,12 @@ class Source(ABC):
 
     def constant_columns(self, index: Index) -> Mask:
         """Return which of these columns are constant."""
-        columns = self.array()[:, index]
-        return np.asarray(np.all(columns == columns[:1], axis=0))
-
-    def local_project(self, v: Vector) -> Any:
-        """Return ``project`` in the namespace of the rows."""
-        return self.project(v)
-
-    def local_combine(self, w: Any) -> Vector:
-        """Return ``combine`` of a vector in the namespace of the rows."""
-        return self.combine(w)
+        columns, same = self.namespace.send(index), np.ones(len(index), dtype=bool)
+        first = self.block(slice(0, 1))[:, columns]
+        for part in self.blocks():
+            equal = self.namespace.down(self.block(part)[:, columns] == first, "all")
+            same &= self.namespace.fetch(equal)
+        return same
 
     def local_sizes(self, ruler: Matrix, center: Vector) -> Any:
         """Return |(x_i - center) ruler| of every row, in the namespace of the rows."""
@@ -119,8 +177,9 @@ class Source(ABC):
 
     def gram(self, w: Vector) -> Matrix:
         """Return X' diag(w) X."""
-        scaled = self.array() * np.sqrt(w)[:, None]
-        return np.asarray(scaled.T @ scaled)
+        root = self.namespace.doubles(w)[:, None] ** 0.5
+        scaled = (self.block(part) * root[part] for part in self.blocks())
+        return self._summed((rows.T @ rows for rows in scaled), (self.shape[1], self.shape[1]))
 
     def outer(self, w: Vector) -> Matrix:
         """Return X diag(w) X'."""
@@ -154,8 +213,15 @@ class Source(ABC):
         center: Any = None,
     ) -> list[JointSums]:
         """Return the sums of a regularized problem, less a center, at some points: one pass."""
-        given = self.array(), codes, weight, losses
-        return [joint_sums(*given, at, self.namespace, center) for at in points]
+        middle = None if center is None else self.namespace.send(center)
+        if self.namespace.fast_reads:
+            # Products are cheap beside the maps of a further pass: all rows make the Gram matrix.
+            points = [replace(at, share=1.0) for at in points]
+        parts = []
+        for part in self.blocks():  # converted or mapped once for all points
+            given = self.block(part), codes[part], weight[part], losses
+            parts.append(tuple(joint_sums(*given, at, self.namespace, middle) for at in points))
+        return list(merge_results(parts))
 
     def signed_sums(
         self, rows: Any, costs: Any, losses: LossStructure, points: list[JointPoint]
@@ -376,23 +442,23 @@ class ColumnStatistics:
 
 
 @dataclass(frozen=True)
-class ClassSample:
-    """Distinct rows of each class in the order of their hashes, with the weights of equal ones.
+class Drawn:
+    """Distinct rows in the order of their hashes, with indices and the weights of equal ones.
 
-    Rows are drawn by their hashes (``hashing``), so the sample does not depend on chunks or order.
+    Rows are drawn by their hashes (``hashing``), so a sample does not depend on chunks or order.
     """
 
-    keys: list[NDArray[np.uint64]]
-    rows: list[Any]
-    weights: list[Vector]
+    keys: NDArray[np.uint64]
+    index: Index
+    rows: Any
+    weights: Vector
+
+
+@dataclass(frozen=True)
+class ClassSample:
+    """Rows drawn from each class, and the statistics of all rows."""
+
+    classes: list[Drawn]
     spread: ColumnStatistics
     cut: bool = False
     """Whether the total was too large, so that each class was limited to its part."""
-
-    @classmethod
-    def of(
-        cls, classes: list[tuple[Any, Any, Vector]], spread: ColumnStatistics, cut: bool = False
-    ) -> ClassSample:
-        """Make a sample from hashes, rows and weights of each class."""
-        keys, rows, weights = (list(parts) for parts in zip(*classes, strict=True))
-        return cls(keys, rows, weights, spread, cut)

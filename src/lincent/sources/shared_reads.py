@@ -27,6 +27,8 @@ Merge = Callable[[list[Any]], Any]
 """From the results of some parts to that of all of them together."""
 Each = Sequence[tuple[Any, ...]] | None
 """Further arguments of a function, for each block."""
+Alter = Callable[..., tuple[Any, ...]]
+"""From the parts of a block, and further arguments, to other parts."""
 
 ASK = 1.0
 """Seconds between two checks whether the others still read."""
@@ -122,6 +124,14 @@ class BaseSchedule:
     def named_log(self, name: str) -> Log:
         """Return the log with a name before each message."""
         return (lambda line: self.log(f"{name}: {line}")) if name else self.log
+
+    def sent(self, value: Any) -> Any:
+        """Return a value that goes with blocks: to each worker once."""
+        return value
+
+    def altered(self, alter: Alter, each: Each = None, name: str = "") -> BaseSchedule:
+        """Return the same blocks, each changed by a function; a name is logged before each pass."""
+        raise NotImplementedError
 
     def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Set the results of requests to schedules of the same data, by one pass."""

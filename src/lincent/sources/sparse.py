@@ -31,17 +31,16 @@ class SparseSource(Source):
         self.shape: tuple[int, int] = (self.X.shape[0], self.X.shape[1])
         self.origin = _origin(self.X) if centered else None
         if self.origin is not None:
-            data = self.X.data - self.origin[self.X.indices]
-            self.X = sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
+            self.X = self._stored(self.X.data - self.origin[self.X.indices])
 
     @property
     def entries(self) -> int:
         return int(self.X.nnz)
 
-    def project(self, v: Vector) -> Vector:
+    def local_project(self, v: Vector) -> Vector:
         return np.asarray(self.X @ v, dtype=np.float64)
 
-    def combine(self, w: Vector) -> Vector:
+    def local_combine(self, w: Vector) -> Vector:
         return np.asarray(self.X.T @ w, dtype=np.float64)
 
     def gram(self, w: Vector) -> Matrix:
@@ -50,10 +49,7 @@ class SparseSource(Source):
         return np.asarray(product.toarray(), dtype=np.float64)
 
     def outer(self, w: Vector) -> Matrix:
-        columns = sp.csr_array(
-            (self.X.data * np.sqrt(w)[self.X.indices], self.X.indices, self.X.indptr),
-            shape=self.shape,
-        )
+        columns = self._stored(self.X.data * np.sqrt(w)[self.X.indices])
         return np.asarray((columns @ columns.T).toarray(), dtype=np.float64)
 
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
@@ -65,11 +61,17 @@ class SparseSource(Source):
         rows *= sign[:, None]
         return DenseRows(rows)
 
+    def block(self, part: Any) -> Matrix:
+        return np.asarray(self.X[part].toarray(), dtype=np.float64)
+
     def array(self) -> Matrix:
-        return np.asarray(self.X.toarray(), dtype=np.float64)
+        return self.block(slice(None))
 
     def signed(self, sign: Vector) -> Any:
-        data = self.X.data * np.repeat(sign, np.diff(self.X.indptr))
+        return self._stored(self.X.data * np.repeat(sign, np.diff(self.X.indptr)))
+
+    def _stored(self, data: Any) -> Any:
+        """Return X with other values at its entries."""
         return sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
 
     def column_scale(self, center: Vector) -> Vector:

@@ -20,7 +20,7 @@ from support.regularized_problems import PROBLEMS, make
 
 
 def solve(program, **controls):
-    return ridge.solve(program, Controls(**controls), np.random.default_rng(0))
+    return ridge.solve_path(program, (1.0,), Controls(**controls), np.random.default_rng(0))[0]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

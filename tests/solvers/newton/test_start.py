@@ -9,7 +9,7 @@ from lincent.solvers.newton.curvature import Exact
 from lincent.solvers.newton.descent import descend
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluator
-from lincent.solvers.newton.ridge import solve
+from lincent.solvers.newton.ridge import solve_path
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 from support.regularized_problems import PROBLEMS, make
@@ -28,8 +28,12 @@ def objectives(program):
     """The objective at zero, after the first step, and at the solution."""
     evaluator = Evaluator(program)
     zero = evaluator.at_zero().objective
-    best = solve(program, Controls(), np.random.default_rng(0)).certificate.objective
-    return zero, start.first_step(evaluator, Exact(program), Controls()).objective, best
+    (best,) = solve_path(program, (1.0,), Controls(), np.random.default_rng(0))
+    return (
+        zero,
+        start.first_step(evaluator, Exact(program), Controls()).objective,
+        best.certificate.objective,
+    )
 
 
 def test_samples_without_extent_stay_at_zero():

@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.sources.dask import blocks as block
-from lincent.sources.dask.blocks import OwnColumn, Partition, Taken, apart, opened, sliced, tidy
-from lincent.sources.shared_reads import BlockError, merge_results
+from lincent.sources.dask.blocks import Partition, Taken, apart, opened, sliced, tidy
+from lincent.sources.shared_reads import BlockError
 from support.blocks import in_blocks, labeled, setting, taking_part
 
 
@@ -50,7 +50,9 @@ def test_what_several_blocks_took_is_joined_in_order():
 def test_labels_and_weights_may_be_columns_of_the_frame():
     X, y, weight = labeled()
     frame = pd.DataFrame(X, columns=list("pqrs")).assign(label=y, w=weight)
-    rows, labels, weights = apart(frame, OwnColumn("label"), OwnColumn("w"))
+    rows, labels, weights = apart(
+        Partition(frame, (*"pqrs", "label", "w"), ("label", "w")), None, None
+    )
     np.testing.assert_array_equal(rows, X)
     np.testing.assert_array_equal(labels, y)
     np.testing.assert_array_equal(weights, weight)
@@ -88,7 +90,7 @@ def test_a_block_is_worked_on_in_slices(rows, monkeypatch):
     X, y, weight = (part[:rows] for part in labeled())
     seen = []
 
-    @sliced(merge_results)
+    @sliced
     def total(x, y, weight):
         seen.append(len(x))
         return x.sum(axis=0), float(weight.sum())
@@ -112,7 +114,7 @@ def test_rows_from_a_message_are_brought_to_where_numbers_begin(dtype, order, mo
     sent[...] = X
     assert not sent.flags.aligned
 
-    @sliced(merge_results)
+    @sliced
     def total(x, y, weight):
         assert x.flags.aligned
         return x.sum(axis=0), float(len(x))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lincent import LCC
 from lincent.solvers.solution import silent
 from lincent.sources.dask import source as band
 from lincent.sources.dask.table import open_table
@@ -79,3 +80,16 @@ def test_the_sample_that_is_remembered_is_small(both, monkeypatch):
     blocks, *_ = both
     blocks.sample(80, np.random.default_rng(0))
     assert blocks.remembered.shape[0] <= 10
+
+
+@pytest.mark.parametrize("scale", [2.0**-50, 2.0**50])
+def test_the_scale_of_the_data_does_not_matter(scale):
+    """Rows of an extreme scale are transferred and scaled, with their signs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, N))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    blocks = da.from_array(scale * X, chunks=(100, N))
+    found = LCC(margin=0.1 * scale, random_state=0).fit(blocks, y)
+    expected = LCC(margin=0.1, random_state=0).fit(X, y)
+    np.testing.assert_allclose(found.objective_, scale * expected.objective_, rtol=1e-9)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-9)

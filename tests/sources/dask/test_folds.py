@@ -31,7 +31,7 @@ def test_the_folds_of_scikit_learn(seed, folds, kinds, ordered):
     cuts = np.sort(rng.integers(0, len(y), rng.integers(0, 6)))
     classes, first, parts, present = surveyed(y, cuts)
     rules = folds_by_rank(classes, present, first, folds)
-    found = [rule.numbers(None, part) for rule, part in zip(rules, parts, strict=True)]
+    found = [rule(None, part) for rule, part in zip(rules, parts, strict=True)]
     np.testing.assert_array_equal(np.concatenate(found), scikit_learn_folds(y, folds))
 
 

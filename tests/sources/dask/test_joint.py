@@ -5,7 +5,7 @@ import pytest
 
 from lincent.solvers.solution import silent
 from lincent.sources.dask import blocks as block
-from lincent.sources.dask.table import joint_sums_of_blocks, open_table
+from lincent.sources.dask.table import _joint_sums, open_table
 from lincent.sources.gradients import JointPoint, LossStructure, joint_sums
 from support.blocks import N, labeled, same_numbers
 
@@ -20,7 +20,8 @@ def test_one_read_answers_several_points(chunks, slices, monkeypatch):
     table = open_table(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent)
     losses = LossStructure.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
     points = [JointPoint(np.random.default_rng(k).normal(size=(N + 1, 3))) for k in range(2)]
-    found = joint_sums_of_blocks(table.schedule, N, table.survey.classes, losses, points)
+    terms = {"n": N, "classes": table.survey.classes, "losses": losses, "points": points}
+    found = table.schedule.run("sums", _joint_sums, **terms)
     codes = np.searchsorted(np.array(["a", "b", "c"]), y)
     for sums, point in zip(found, points, strict=True):
         whole = joint_sums(X, codes, weight, losses, point)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lincent.solvers.solution import silent
-from lincent.sources.dask.table import draw_landmarks, mapped_table, open_table, sample_classes
+from lincent.sources.dask.table import open_table
 from lincent.sources.hashing import draw_distinct, row_hashes
 from lincent.sources.landmarks import NystroemMap
 from support.blocks import M, N, labeled
@@ -23,7 +23,7 @@ def table(chunks, rows=None):
 def test_the_landmarks_are_those_of_rows_in_memory(chunks):
     blocks, X = table(chunks)
     weight = labeled()[2]
-    found = draw_landmarks(blocks, 10, seed=3)
+    found = blocks.draw_distinct(10, seed=3)
     wanted = draw_distinct(row_hashes(X, 3), weight > 0, 10)
     np.testing.assert_array_equal(found.rows, X[wanted])
     np.testing.assert_array_equal(found.index, wanted)
@@ -33,11 +33,11 @@ def test_the_landmarks_are_those_of_rows_in_memory(chunks):
 def test_a_sample_of_each_class_weighs_what_its_equal_rows_weigh(chunks):
     blocks, X = table(chunks)
     _, y, weight = labeled()
-    sample = sample_classes(blocks, 1000, seed=1)  # more than there are: all of them
+    sample = blocks.sample_classes(1000, seed=1)  # more than there are: all of them
     for k, label in enumerate("abc"):
         own = (y == label) & (weight > 0)
-        assert len(sample.rows[k]) == len(np.unique(X[own], axis=0))
-        for row, total in zip(sample.rows[k], sample.weights[k], strict=True):
+        assert len(sample.classes[k].rows) == len(np.unique(X[own], axis=0))
+        for row, total in zip(sample.classes[k].rows, sample.classes[k].weights, strict=True):
             equal = own & (row == X).all(axis=1)
             assert total == pytest.approx(weight[equal].sum())
     mean = np.average(X, axis=0, weights=weight)
@@ -46,15 +46,15 @@ def test_a_sample_of_each_class_weighs_what_its_equal_rows_weigh(chunks):
     np.testing.assert_allclose(sample.spread.mean, mean)
     np.testing.assert_array_equal(sample.spread.low, counted.min(axis=0))
     np.testing.assert_array_equal(sample.spread.high, counted.max(axis=0))
-    few = sample_classes(blocks, 4, seed=1)
-    np.testing.assert_array_equal(few.rows[1], sample.rows[1][:4])
-    kinds = sum(len(keys) for keys in sample.keys)
-    whole = sample_classes(blocks, kinds, 1, [1, 2, 3])
-    assert [len(keys) for keys in whole.keys] == [len(keys) for keys in sample.keys]
-    shared = sample_classes(blocks, kinds - 1, 1, [1, 2, 3])
-    assert [len(keys) for keys in shared.keys] == [1, 2, 3]
+    few = blocks.sample_classes(4, seed=1)
+    np.testing.assert_array_equal(few.classes[1].rows, sample.classes[1].rows[:4])
+    kinds = sum(len(drawn.keys) for drawn in sample.classes)
+    whole = blocks.sample_classes(kinds, 1, [1, 2, 3])
+    assert sum(len(drawn.keys) for drawn in whole.classes) == kinds
+    shared = blocks.sample_classes(kinds - 1, 1, [1, 2, 3])
+    assert [len(drawn.keys) for drawn in shared.classes] == [1, 2, 3]
     for k in range(3):
-        np.testing.assert_array_equal(shared.weights[k], sample.weights[k][: k + 1])
+        np.testing.assert_array_equal(shared.classes[k].weights, sample.classes[k].weights[: k + 1])
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
@@ -63,16 +63,16 @@ def test_the_variance_is_that_of_all_entries(offset):
     blocks, X = table(20, X + offset)
     mean = np.average(X.mean(axis=1), weights=weight)
     wanted = weight @ ((X - mean) ** 2).sum(axis=1) / (weight.sum() * N)
-    assert sample_classes(blocks, 0, 0).spread.variance(blocks.totals.sum()) == pytest.approx(
+    assert blocks.sample_classes(0, 0).spread.variance(blocks.totals.sum()) == pytest.approx(
         wanted, rel=1e-6
     )
 
 
 def test_mapped_rows_are_surveyed_as_if_they_were_held():
     blocks, X = table(20)
-    points = draw_landmarks(blocks, 5, seed=0).rows
+    points = blocks.draw_distinct(5, seed=0).rows
     mapping = NystroemMap.of(rbf_kernel, points, rbf_kernel(points))
-    mapped = mapped_table(blocks, mapping)
+    mapped = blocks.mapped(mapping)
     _, y, weight = labeled()
     held = open_table(da.from_array(mapping(X), chunks=(9, 5)), y, weight, 5, silent)
     sums = [one.survey.sums + np.outer(one.totals, one.survey.origin) for one in (mapped, held)]

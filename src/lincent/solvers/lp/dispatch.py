@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -57,12 +58,7 @@ Draws = np.random.Generator | Callable[[], np.random.Generator]
 
 
 def solve(
-    program: Program,
-    solver: str,
-    controls: Controls,
-    rng: Draws,
-    *,
-    prove: bool = True,
+    program: Program, solver: str, controls: Controls, rng: Draws, *, prove: bool = True
 ) -> Solution:
     """Return the best certified answer the chosen solver and its fallbacks can give.
 
@@ -215,29 +211,23 @@ def _from_the_vertex(program: Program, shape: str) -> Iterator[Route]:
     violated = row_generation.violated_at_vertex(program)
     if violated <= row_generation.VERTEX_VIOLATED * program.shape[0]:
         reason = f"{shape}; {violated} rows violated at the farthest vertex of the box"
-        yield Route(
-            row_generation.NAME,
-            reason,
-            lambda c: row_generation.from_the_vertex(program, violated, c),
-        )
+        solve = partial(row_generation.from_the_vertex, program, violated)
+        yield Route(row_generation.NAME, reason, solve)
 
 
 def _by_columns(program: Program, shape: str) -> Iterator[Route]:
     """Yield identification of free features; on large data with few at the box, of rows."""
     solutions: list[Solution] = []
+    whole = program.materialize
 
     def columns(controls: Controls) -> Solution:
-        solutions.append(identification.solve_columns(program.materialize(), controls))
+        solutions.append(identification.solve_columns(whole(), controls))
         return solutions[0]
 
     yield Route(identification.COLUMNS, shape, columns)
     if min(program.shape) > PATIENT_SIDE and solutions[0].relative_gap > NEAR_ENOUGH:
         reason = f"{shape}; the free features were not identified"
-        yield Route(
-            identification.ROWS,
-            reason,
-            lambda c: identification.solve_rows(program.materialize(), c),
-        )
+        yield Route(identification.ROWS, reason, lambda c: identification.solve_rows(whole(), c))
 
 
 def _unit(program: Program) -> float:

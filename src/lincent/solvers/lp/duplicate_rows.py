@@ -9,6 +9,7 @@ them alone are left apart.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +48,12 @@ class Merged:
         expanded = np.asarray((alpha / self.program.costs)[self.group])
         expanded *= self.original.costs
         return expanded
+
+
+def solve_distinct(program: Program, solve: Callable[[Program], Solution]) -> Solution:
+    """Solve the program with equal rows merged, or as it is where there are too few."""
+    merged = merge(program)
+    return solve(program) if merged is None else merged.expand(solve(merged.program))
 
 
 def merge(program: Program) -> Merged | None:

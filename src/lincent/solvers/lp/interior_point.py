@@ -43,7 +43,7 @@ from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.centralization import ONLY_POINT, Program, certify
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.cholesky import PositiveDefinite
-from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.duplicate_rows import solve_distinct
 from lincent.solvers.lp.tableau import crossover
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.predictor_corrector import predictor_corrector
@@ -138,11 +138,7 @@ def normal_equations(
 
 
 def solve(
-    program: Program,
-    controls: Controls,
-    start: Vector | None = None,
-    *,
-    enough: float = 0.0,
+    program: Program, controls: Controls, start: Vector | None = None, *, enough: float = 0.0
 ) -> Solution:
     """Solve the program to ``controls.tol``, or as near as it gets.
 
@@ -152,10 +148,7 @@ def solve(
         return _only_point(program, controls)
     # As a subproblem of a large problem this is a small one.
     with _threads.limits_for_size(*program.shape):
-        merged = merge(program)
-        if merged is not None:
-            return merged.expand(_solve(merged.program, controls, start, enough))
-        return _solve(program, controls, start, enough)
+        return solve_distinct(program, lambda some: _solve(some, controls, start, enough))
 
 
 def exact(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
@@ -289,11 +282,7 @@ class InteriorPoint:
     """The iterate of one solve, and the steps that move it."""
 
     def __init__(
-        self,
-        program: Program,
-        start: Vector | None = None,
-        *,
-        absorb: bool = False,
+        self, program: Program, start: Vector | None = None, *, absorb: bool = False
     ) -> None:
         m, n = program.shape
         self.program = program

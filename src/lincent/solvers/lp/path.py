@@ -59,11 +59,7 @@ SHORT_ENTRIES = 6_000
 
 
 def solve_path(
-    rows: Rows,
-    difference: Vector,
-    margins: Vector,
-    costs: Sequence[Any],
-    path_solver: PathSolver,
+    rows: Rows, difference: Vector, margins: Vector, costs: Sequence[Any], path_solver: PathSolver
 ) -> list[list[Solution]]:
     """Return solutions by cost vector and margin; margins are visited from the largest down.
 

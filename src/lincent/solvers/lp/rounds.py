@@ -167,11 +167,6 @@ class Rounds:
         value = program.bound(total, t, combined)
         self.bounds.offer_dual(value, (split, point.alpha, combined, t))
 
-    def _best_view(self) -> EvaluatedRows:
-        if self.view is None:
-            self.view = self.whole.look(self.beta, 0)
-        return self.view
-
     def _go_on(self, checked: Checked, held: int, gap: float) -> bool:
         """Prepare the next round; False where nothing is left to try."""
         band = self.split.rows.shape[0]
@@ -201,8 +196,9 @@ class Rounds:
     def _widen(self, band: float) -> None:
         """Add the rows nearest to the margin at the best point to the band."""
         most = self.program.shape[0] - 1
-        view = self._best_view()
-        self.split = self.split.wider(view, view.width(min(int(band), most)))
+        if self.view is None:
+            self.view = self.whole.look(self.beta, 0)
+        self.split = self.split.wider(self.view, self.view.width(min(int(band), most)))
 
     def _answer(self, status: Status, iterations: int) -> Solution:
         """Return the certificate, as ``certify`` does it, from sums that are known."""

@@ -113,10 +113,7 @@ class Guess:
 
 
 def solve(
-    program: Program,
-    controls: Controls,
-    rng: np.random.Generator,
-    start: Guess | None = None,
+    program: Program, controls: Controls, rng: np.random.Generator, start: Guess | None = None
 ) -> Solution:
     """Return the certified optimum over all rows; a start takes the place of the sample."""
     whole = program.rows.all_rows(program.costs, program.margin)

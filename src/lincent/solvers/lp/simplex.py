@@ -103,10 +103,7 @@ def is_applicable(m: int, n: int) -> bool:
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
 def solve(
-    program: Program,
-    controls: Controls,
-    start: Vector | None = None,
-    sizes: Sizes | None = None,
+    program: Program, controls: Controls, start: Vector | None = None, sizes: Sizes | None = None
 ) -> Solution:
     """Return the certified optimal vertex, or the last point where it is not reached."""
     point = BandPoint(program, start, sizes)

@@ -37,7 +37,7 @@ from lincent.solvers import cholesky
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluation, Mask
-from lincent.sources.kernel import SelectedColumns
+from lincent.sources.dense import SelectedColumns
 
 
 @dataclass(frozen=True)

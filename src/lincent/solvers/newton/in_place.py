@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from lincent._memory import sample_entries
-from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix
 from lincent.problems.regularized import RegularizedProgram, unit_of
 from lincent.solvers import cholesky
 from lincent.solvers.bounds import Bounds
@@ -36,6 +36,7 @@ from lincent.solvers.newton.descent import NAME, Walk, newton_loop
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure
+from lincent.sources.rows import SignedRows
 
 SAMPLE_ENTRIES = 4_000_000
 """Entries of the subsample (32 MB, less where memory is short): a larger one saves no pass and is
@@ -59,21 +60,11 @@ SLOW, GROWTH = 0.1, 4.0
 Loop = Generator[Any, Any, Any]
 
 
-class RemoteRows(Rows, Protocol):
-    """Signed samples that answer in sums."""
-
-    def joint_sums(
-        self, costs: Any, losses: LossStructure, points: list[JointPoint]
-    ) -> list[JointSums]: ...
-
-    def draw(self, costs: Any, k: int, rng: np.random.Generator) -> tuple[Rows, Vector, Vector]: ...
-
-
 @dataclass(frozen=True)
 class RemoteProgram:
     """The regularized problem with samples, signs and costs left where they are."""
 
-    rows: RemoteRows
+    rows: SignedRows
     costs: Any
     low: float
     high: float

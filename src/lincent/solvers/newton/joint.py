@@ -103,12 +103,6 @@ class Design:
     def tdot(self, amounts: Matrix) -> Matrix:
         return _tdot(self.X, amounts)
 
-    def light_dot(self, rules: Matrix) -> Matrix:
-        return _dot(self.light, rules)
-
-    def light_tdot(self, amounts: Matrix) -> Matrix:
-        return _tdot(self.light, amounts.astype(self.light.dtype, copy=False))
-
     @np.errstate(invalid="ignore")
     def gram(self, weight: Vector) -> Matrix:
         """Return the sum of weight (x, 1)(x, 1)' over the samples where it is not zero."""
@@ -386,15 +380,15 @@ class _Walk:
         return active_pair_step(self.design.light, codes, curved, ridge, -self.gradient)
 
     def _conjugate_gradients(self) -> Matrix:
-        self.spent = 0.0
+        self.spent, light = 0.0, self.design.light
         first = self._inner(self.gradient, self._precondition(self.gradient))
         left = float(np.sqrt(self.left(self.objective()).max()))
         goal = first * min(CG_SHARE, left) ** 2
 
         def multiply(direction: Matrix) -> Matrix:
             self.spent += 3.0 * self.scores.size * len(self.rules)
-            curved = self.loss.hessian_product(self.at, self.design.light_dot(direction))
-            out = self.design.light_tdot(self.scale * curved)
+            curved = self.scale * self.loss.hessian_product(self.at, _dot(light, direction))
+            out = _tdot(light, curved.astype(light.dtype, copy=False))
             out[:-1] += self.loss.ridge * direction[:-1]
             return out
 

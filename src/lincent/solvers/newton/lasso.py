@@ -46,7 +46,7 @@ from lincent.solvers.newton.descent import (
 from lincent.solvers.newton.evaluation import Evaluation, Evaluator
 from lincent.solvers.newton.ridge import scaled, without_zero_costs
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.kernel import SelectedColumns
+from lincent.sources.dense import SelectedColumns
 
 NAME = "newton-l1"
 

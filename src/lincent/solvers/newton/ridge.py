@@ -37,9 +37,8 @@ from lincent.solvers.newton.evaluation import Evaluator
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.dense import DenseRows
 
-PathSolver = Callable[
-    [RegularizedProgram, Sequence[float], Controls, np.random.Generator], list[Solution]
-]
+PathSolver = Callable[..., list[Solution]]
+"""``solve_path`` of this module or of ``lasso``."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,6 @@ FAR = Doubt(5, 100.0)
 takes 1.2 times as long in the mean of separable, mixture and cubed data at C = 100 to 1e6),"""
 LONG = Doubt(40, 1.0)
 """and to an interior point with hundreds of features, where a factor for each cost is dear."""
-
-
-def solve(program: RegularizedProgram, controls: Controls, rng: np.random.Generator) -> Solution:
-    """Return the certified optimum; the subsample drawn by ``rng`` does not affect it."""
-    return solve_path(program, (1.0,), controls, rng)[0]
 
 
 def solve_path(
@@ -280,10 +274,7 @@ def _rotated(
 
 
 def _from_level(
-    program: RegularizedProgram,
-    level: RegularizedProgram,
-    controls: Controls,
-    start: Start | None,
+    program: RegularizedProgram, level: RegularizedProgram, controls: Controls, start: Start | None
 ) -> Solution:
     """Begin at the solution of a cheaper problem, and go on with its curvature."""
     loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)

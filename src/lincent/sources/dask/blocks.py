@@ -42,13 +42,6 @@ Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class OwnColumn:
-    """Labels or weights that are a column of the rows' own data frame."""
-
-    label: str
-
-
-@dataclass(frozen=True)
 class Partition:
     """A partition of a data frame, and the columns of the frame.
 
@@ -58,6 +51,8 @@ class Partition:
 
     frame: Any
     names: tuple[Any, ...]
+    own: tuple[str, ...] = ()
+    """The columns with the labels and the weights, where they are in the same frame."""
 
     def in_order(self) -> Any:
         """Return the partition with its columns in the order of the frame."""
@@ -80,35 +75,27 @@ def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     if isinstance(x, MappedRows):
         rows, y, weight = apart(x.X, y, weight)
         return MappedRows(tidy(rows, x.mapping.columns), x.mapping), y, weight
-    if isinstance(x, Partition):
-        return apart(x.in_order(), y, weight)
     if hasattr(weight, "among"):  # folds.FoldWeights
         x, y, given = apart(x, y, weight.weight)
         return x, y, weight.among(x, y, given)
-    if not isinstance(y, OwnColumn):
-        return x, y, weight
-    extra = [part.label for part in (y, weight) if part is not None]
-    weights = None if weight is None else x[weight.label]
-    return x.drop(columns=extra), x[y.label], weights
-
-
-@dataclass(frozen=True)
-class Sides:
-    """How labels become signs and weights become costs."""
-
-    classes: np.ndarray[Any, Any]
-    side: np.ndarray[Any, Any]
-    factor: Vector
+    if isinstance(x, Partition):
+        frame, own = x.in_order(), list(x.own)
+        if not own:
+            return frame, y, weight
+        return frame.drop(columns=own), frame[own[0]], frame[own[1]] if len(own) > 1 else None
+    return x, y, weight
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The terms of a problem that a block needs."""
+    """The terms of a problem that a block needs: how labels become signs, weights become costs."""
 
-    sides: Sides
+    classes: np.ndarray[Any, Any]
+    side: np.ndarray[Any, Any]
+    factor: Vector
     center: Vector
-    margin: float
-    cost: float | None
+    margin: float = 0.0
+    cost: float | None = None
     """The cost of every row, where it is the same for all."""
     origin: Vector | None = None
     """Subtracted from every row."""
@@ -228,23 +215,16 @@ def weights_of(weight: Any, m: int) -> Vector:
 
 def opened(x: Any, y: Any, weight: Any, setting: Setting) -> OpenBlock:
     """Open a block for a problem."""
-    x, y, weight = apart(x, y, weight)
-    sides = setting.sides
-    X = tidy(x, len(setting.center))
-    codes = class_codes(sides.classes, y)
-    sign = sides.side[codes]
-    part = sign != 0
-    if weight is not None:
-        weight = weights_of(weight, len(codes))
-        part &= weight > 0
+    block = labeled(x, y, weight, len(setting.center))
+    X, weight, codes = block.X, block.weight, block.codes(setting.classes)
+    sign = setting.side[codes]
+    part = (sign != 0) & (weight > 0)
     if not part.all():
         X = X.only(part) if isinstance(X, MappedRows) else X[part]
-        sign, codes = sign[part], codes[part]
-        weight = None if weight is None else weight[part]
+        sign, codes, weight = sign[part], codes[part], weight[part]
     if setting.cost is not None:
         return OpenBlock(X, sign, np.broadcast_to(setting.cost, len(sign)), setting)
-    costs = sides.factor[codes]
-    return OpenBlock(X, sign, costs if weight is None else costs * weight, setting)
+    return OpenBlock(X, sign, setting.factor[codes] * weight, setting)
 
 
 @dataclass(frozen=True)
@@ -267,50 +247,36 @@ def labeled(x: Any, y: Any, weight: Any, n: int) -> LabeledBlock:
     return LabeledBlock(X, np.asarray(y).reshape(-1), weights_of(weight, X.shape[0]))
 
 
-def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
+def sliced(function: Function) -> Function:
     """Decorate a function of rows, labels and weights to run slice by slice, results merged."""
 
-    def decorate(function: Function) -> Function:
-        @wraps(function)
-        def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
-            x, y, weight = apart(x, y, weight)
-            rows, buffer = SLICE_ROWS, None
-            if isinstance(x, MappedRows):
-                rows = min(rows, max(LEAST_ROWS, SLICE_ENTRIES // x.shape[1]))
-            else:
-                x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
-                buffer = _aligned_buffer(x)
-            y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
-            results = TreeReducer(merge)
-            for begin in range(0, max(x.shape[0], 1), rows):
-                part = slice(begin, begin + rows)
-                some, weights = x[part], None if weight is None else weight[part]
-                if buffer is not None:
-                    buffer[: len(some)] = some
-                    some = buffer[: len(some)]
-                results.put(function(some, y[part], weights, **shared))
-            return results.answers[0] if len(results.answers) == 1 else merge(results.answers)
+    @wraps(function)
+    def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
+        x, y, weight = apart(x, y, weight)
+        rows = SLICE_ROWS
+        if isinstance(x, MappedRows):
+            rows = min(rows, max(LEAST_ROWS, SLICE_ENTRIES // x.shape[1]))
+        else:
+            x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
+        y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
+        results = TreeReducer(merge_results)
+        for begin in range(0, max(x.shape[0], 1), rows):
+            part = slice(begin, begin + rows)
+            weights = None if weight is None else weight[part]
+            results.put(function(_aligned(x[part]), y[part], weights, **shared))
+        return results.answers[0] if len(results.answers) == 1 else merge_results(results.answers)
 
-        return in_slices
-
-    return decorate
+    return in_slices
 
 
-def _aligned_buffer(x: Any) -> Any:
-    """Return memory for a slice of an array that is not aligned, else None.
+def _aligned(rows: Any) -> Any:
+    """Return a copy of an array that is not aligned.
 
     An array that came over a wire begins anywhere in the message, and BLAS does not take it:
-    products are then up to thirty times slower.  Slices of such an array are copied, all to the
-    same buffer, which stays in the cache: a function must not return a view of its slice.
+    products are then up to thirty times slower.
     """
-    if not isinstance(x, np.ndarray) or _is_aligned(x):
-        return None
-    order: Any = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
-    return np.empty((min(len(x), SLICE_ROWS), *x.shape[1:]), x.dtype, order)
-
-
-def _is_aligned(x: np.ndarray[Any, Any]) -> bool:
-    return x.flags.aligned
+    is_array = isinstance(rows, np.ndarray)
+    return rows.copy(order="K") if is_array and not rows.flags.aligned else rows
 
 
 def on_table(function: Function) -> Function:
@@ -335,7 +301,7 @@ def on_rows(function: Function) -> Function:
 
 def on_slices(function: Function) -> Function:
     """Decorate a function of an ``OpenBlock`` to run slice by slice."""
-    return sliced(merge_results)(on_rows(function))
+    return sliced(on_rows(function))
 
 
 @dataclass(frozen=True)
@@ -397,20 +363,21 @@ def look(
     used = np.flatnonzero(counts)
     ahead: Any = None
     if width > 0:
-        ahead = _split(rows, view, width) if small else _smoothed(view, width)
+        part = _split_part(rows, view, *view.sides(width), 1.0) if small else None
+        ahead = part or _smoothed(view, width)
     return DistanceHistogram(
         view.loss, float(away.sum()), (used + first).astype(np.uint64), counts[used], ahead
     )
+
+
+def _smoothed(view: RowEvaluation, width: float) -> tuple[Vector, Matrix]:
+    return view.smoothed(width, len(view.distance), np.random.default_rng(0))
 
 
 @on_slices
 def smoothed(rows: OpenBlock, *, beta: Vector, width: float) -> tuple[Vector, Matrix]:
     """Return the smoothed gradient and the Hessian, from all rows of the band."""
     return _smoothed(rows.whole().look(beta), width)
-
-
-def _smoothed(view: RowEvaluation, width: float) -> tuple[Vector, Matrix]:
-    return view.smoothed(width, len(view.distance), np.random.default_rng(0))
 
 
 @on_slices
@@ -421,20 +388,14 @@ def along(rows: OpenBlock, *, ends: list[Vector], lengths: Vector) -> Vector:
 
 
 @on_slices
-def split(rows: OpenBlock, *, beta: Vector, width: float) -> SplitPart:
-    """Return the rows of the band, and the sum of those outside."""
-    return _split(rows, rows.whole().look(beta), width)
+def split(rows: OpenBlock, *, points: list[Vector], width: float) -> SplitPart:
+    """Return the rows of the band, and the sum of those outside.
 
-
-def _split(rows: OpenBlock, view: RowEvaluation, width: float) -> SplitPart:
-    band, outside = view.sides(width)
-    return _split_part(rows, view, band, outside, 1.0)
-
-
-@on_slices
-def check(rows: OpenBlock, *, points: list[Vector], width: float) -> SplitPart:
-    """Return the rows on the wrong side at the last point, and their part of the sum outside."""
-    view, _, outside, wrong = _sides(rows.whole(), points, width)
+    At further points: the rows on the wrong side at the last, and their part of the sum outside.
+    """
+    view, band, outside, wrong = _sides(rows.whole(), points, width)
+    if len(points) == 1:
+        return _split_part(rows, view, band, outside, 1.0)
     return _split_part(rows, view, wrong, wrong & outside, -1.0)
 
 

@@ -22,20 +22,14 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.sources.dask.blocks import (
-    SLICE_ROWS,
-    LabeledBlock,
-    class_codes,
-    on_table,
-    tidy,
-    weights_of,
-)
+from lincent.sources.dask import blocks
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.table import DaskTable, pieces
 from lincent.sources.hashing import HashKFold, HeldOutScores, RowHashes, row_hashes, smallest_hashes
@@ -43,43 +37,36 @@ from lincent.sources.source import Kind, kind_of
 
 _own = threading.local()
 Numbers = NDArray[np.intp]
+Rule = Callable[[Any, NDArray[Any]], Numbers]
+"""From the rows and labels of a block to the fold of each."""
 Decide = Callable[[Any], NDArray[Any]]
 """From rows to the values of ``decision_function``."""
 Choose = Callable[[NDArray[Any]], NDArray[np.intp]]
 """From there to the index of the class."""
 
 
-@dataclass(frozen=True)
-class FoldByHash:
-    """Folds by the values of the rows (see ``hashing``)."""
-
-    classes: np.ndarray[Any, Any]
-    assignment: HashKFold
-    n: int
-
-    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
-        """Return the fold of each row of a block."""
-        hashes = row_hashes(tidy(x, self.n), self.assignment.seed)
-        return self.assignment.numbers(hashes, class_codes(self.classes, labels))
+def fold_by_hash(
+    x: Any, labels: NDArray[Any], *, classes: NDArray[Any], assignment: HashKFold, n: int
+) -> Numbers:
+    """Return the fold of each row of a block by its values (see ``hashing``)."""
+    hashes = row_hashes(blocks.tidy(x, n), assignment.seed)
+    return assignment.numbers(hashes, blocks.class_codes(classes, labels))
 
 
-@dataclass(frozen=True)
-class FoldByRank:
-    """Folds by the rank of each row in its class, as those of scikit-learn."""
+def fold_by_rank(
+    x: Any, labels: NDArray[Any], *, classes: NDArray[Any], begin: Numbers, ends: Numbers
+) -> Numbers:
+    """Return the fold of each row of a block by its rank in its class, as those of scikit-learn.
 
-    classes: np.ndarray[Any, Any]
-    begin: Numbers  # the rank of the first row of each class in this block
-    ends: Numbers  # the rank at which each fold ends, classes by folds
-
-    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
-        """Return the fold of each row of a block."""
-        codes = class_codes(self.classes, labels)
-        fold = np.empty(len(codes), dtype=np.intp)
-        for k, ends in enumerate(self.ends):
-            rows = np.flatnonzero(codes == k)
-            ranks = self.begin[k] + np.arange(len(rows))
-            fold[rows] = np.searchsorted(ends, ranks, side="right")
-        return fold
+    ``begin`` is the rank of the first row of each class in this block, ``ends`` the rank at which
+    each fold ends, classes by folds.
+    """
+    codes = blocks.class_codes(classes, labels)
+    fold = np.empty(len(codes), dtype=np.intp)
+    for k, last in enumerate(ends):
+        rows = np.flatnonzero(codes == k)
+        fold[rows] = np.searchsorted(last, begin[k] + np.arange(len(rows)), side="right")
+    return fold
 
 
 @dataclass(frozen=True)
@@ -87,7 +74,7 @@ class FoldWeights:
     """The weights of a block without one fold, or (``held``) of that fold alone."""
 
     weight: Any
-    numbers: Any  # one per row, or FoldByHash or FoldByRank
+    numbers: Any  # one per row, or a function of rows and labels
     fold: int
     held: bool
     plain: bool  # every row that is left counts once, whatever its weight
@@ -95,12 +82,12 @@ class FoldWeights:
     def among(self, x: Any, labels: Any, weight: Any) -> Vector:
         """Return the weights with zeros where a row is left out."""
         numbers = self.numbers
-        if hasattr(numbers, "numbers"):
+        if callable(numbers):
             numbers = _cached_numbers(numbers, x, np.asarray(labels).reshape(-1))
         inside: NDArray[np.bool_] = (np.asarray(numbers).reshape(-1) == self.fold) == self.held
         if weight is None or self.plain:
             return inside.astype(np.float64)
-        return np.where(inside, weights_of(weight, len(inside)), 0.0)
+        return np.where(inside, blocks.weights_of(weight, len(inside)), 0.0)
 
 
 def _cached_numbers(rule: Any, x: Any, labels: NDArray[Any]) -> NDArray[Any]:
@@ -108,7 +95,7 @@ def _cached_numbers(rule: Any, x: Any, labels: NDArray[Any]) -> NDArray[Any]:
     last = getattr(_own, "last", None)
     if last is not None and last[0] is rule and last[1]() is x:
         return np.asarray(last[2])
-    numbers: NDArray[Any] = rule.numbers(x, labels).astype(np.int16)
+    numbers: NDArray[Any] = rule(x, labels).astype(np.int16)
     with contextlib.suppress(TypeError):  # objects without weak references are not cached
         _own.last = (rule, weakref.ref(x), numbers)
     return numbers
@@ -131,11 +118,11 @@ def allocation(counts: Numbers, first: Numbers, folds: int) -> Numbers:
 
 def folds_by_rank(
     classes: np.ndarray[Any, Any], present: Numbers, first: Numbers, folds: int
-) -> list[FoldByRank]:
+) -> list[Rule]:
     """Return the folds of each block; ``present`` counts all rows, blocks by classes."""
     ends = np.cumsum(allocation(present.sum(axis=0), first, folds), axis=1)
     begin = np.cumsum(present, axis=0) - present
-    return [FoldByRank(classes, row, ends) for row in begin]
+    return [partial(fold_by_rank, classes=classes, begin=row, ends=ends) for row in begin]
 
 
 class TableFolds:
@@ -149,13 +136,14 @@ class TableFolds:
         """Return the folds of ``StratifiedKFold`` without shuffling; no pass."""
         survey = table.survey
         rules = folds_by_rank(survey.classes, survey.present, survey.first, folds)
-        return cls(table, list(rules), range(folds))
+        return cls(table, rules, range(folds))
 
     @classmethod
     def hashed(cls, table: DaskTable, assignment: HashKFold) -> TableFolds:
         """Return folds by the values of the rows; no pass."""
         assignment.check()
-        rule = table.sent(FoldByHash(table.survey.classes, assignment, table.n))
+        terms: Any = {"classes": table.survey.classes, "assignment": assignment, "n": table.n}
+        rule = table.schedule.sent(partial(fold_by_hash, **terms))
         return cls(table, [rule] * len(table.survey.lengths), assignment.used)
 
     @classmethod
@@ -172,12 +160,11 @@ class TableFolds:
 
     def without(self, fold: int) -> DaskTable:
         """Return the rows of all folds but one, surveyed."""
-        schedule = self._weighted(fold, False, False, f"without fold {fold}")
-        return DaskTable(schedule, self.table.n)
+        return DaskTable(self._weighted(fold, held=False), self.table.n)
 
     def confusion(self, fold: int, models: Sequence[Decide], choose: Choose, plain: bool) -> Matrix:
         """Return the confusion matrix of each model on the held-out rows: one pass."""
-        counts: Matrix = self._held_out(fold, plain).run(
+        counts: Matrix = self._weighted(fold, plain=plain).run(
             "score", confusion, n=self.table.n, classes=self.table.survey.classes,
             models=list(models), choose=choose,
         )  # fmt: skip
@@ -202,7 +189,7 @@ class TableFolds:
     def _scores(
         self, fold: int, models: Sequence[Any], plain: bool, assignment: HashKFold | None
     ) -> HeldOutScores:
-        parts = self._held_out(fold, plain).run(
+        parts = self._weighted(fold, plain=plain).run(
             "scores", held_out_scores, each=self.table.first_rows, n=self.table.n,
             classes=self.table.survey.classes, models=list(models), assignment=assignment,
         )  # fmt: skip
@@ -215,15 +202,13 @@ class TableFolds:
         values = [np.concatenate(column) for column in zip(*scores, strict=True)]
         return HeldOutScores(rows, codes, weight, values)
 
-    def _held_out(self, fold: int, plain: bool) -> Any:
-        return self._weighted(fold, True, plain, f"fold {fold}")
-
-    def _weighted(self, fold: int, held: bool, plain: bool, name: str) -> Any:
+    def _weighted(self, fold: int, *, held: bool = True, plain: bool = False) -> Any:
         """Return the blocks with the weights of a fold, or without it."""
 
         def reweigh(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
             return x, y, FoldWeights(weight, numbers, fold, held, plain)
 
+        name = f"fold {fold}" if held else f"without fold {fold}"
         return self.table.schedule.altered(reweigh, [(part,) for part in self.numbers], name)
 
 
@@ -236,8 +221,8 @@ def hash_folds(table: DaskTable, folds: int, seed: int) -> HashKFold:
     return HashKFold.of(smallest, folds, seed)
 
 
-@on_table
-def _smallest(block: LabeledBlock, *, classes: NDArray[Any], seed: int) -> list[RowHashes]:
+@blocks.on_table
+def _smallest(block: blocks.LabeledBlock, *, classes: NDArray[Any], seed: int) -> list[RowHashes]:
     hashes, counted = row_hashes(block.X, seed), block.weight > 0
     return [smallest_hashes(hashes[counted & (block.labels == label)]) for label in classes]
 
@@ -250,9 +235,9 @@ def _distinct(numbers: Any) -> list[NDArray[Any]]:
     return [np.unique(np.asarray(numbers))]
 
 
-@on_table
+@blocks.on_table
 def confusion(
-    block: LabeledBlock, *, classes: NDArray[Any], models: list[Decide], choose: Choose
+    block: blocks.LabeledBlock, *, classes: NDArray[Any], models: list[Decide], choose: Choose
 ) -> Matrix:
     """Return the weight of the rows of each class that each model assigns to each class."""
     counts = np.zeros((len(models), len(classes), len(classes)))
@@ -262,28 +247,23 @@ def confusion(
     return counts
 
 
-@on_table
+@blocks.on_table
 def held_out_scores(
-    block: LabeledBlock,
-    begin: int,
-    *,
-    classes: NDArray[Any],
-    models: list[Decide],
-    assignment: HashKFold | None,
+    block: blocks.LabeledBlock, begin: int, *, classes: Any, models: Any, assignment: Any
 ) -> list[Any]:
     """Return number, class, weight and scores of the held-out rows of a block."""
     return list(_scores_of(block, begin, classes, models, assignment))
 
 
 def _scores_of(
-    block: LabeledBlock, begin: int, classes: Any, models: Any, assignment: HashKFold | None
+    block: blocks.LabeledBlock, begin: int, classes: Any, models: Any, assignment: HashKFold | None
 ) -> Iterator[tuple[Numbers, Numbers, Vector, list[Any]]]:
     """Yield the scores of rows of positive weight, a slice at a time."""
     codes, asked = block.codes(classes), block.weight > 0
     if assignment is not None:
         asked &= assignment.scored(row_hashes(block.X, assignment.seed), codes)
     rows = np.flatnonzero(asked)
-    for start in range(0, len(rows), SLICE_ROWS):
-        some = rows[start : start + SLICE_ROWS]
+    for start in range(0, len(rows), blocks.SLICE_ROWS):
+        some = rows[start : start + blocks.SLICE_ROWS]
         values = [decide(block.X[some]) for decide in models]
         yield begin + some, codes[some], block.weight[some], values

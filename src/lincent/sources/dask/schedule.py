@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from lincent.sources.shared_reads import (
+    Alter,
     BaseSchedule,
     BlockError,
     Each,
@@ -61,10 +62,12 @@ class Schedule(BaseSchedule):
         super().__init__(log)
         self.blocks, self.count = list(blocks), len(blocks)
 
-    def altered(
-        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
-    ) -> Schedule:
-        """Return the same blocks, each changed by a function; a name is logged before each pass."""
+    def sent(self, value: Any) -> Any:
+        from dask import delayed
+
+        return delayed(value, pure=False, traverse=False)
+
+    def altered(self, alter: Alter, each: Each = None, name: str = "") -> Schedule:
         return Schedule([alter(*block) for block in self.blocks_with(each)], self.named_log(name))
 
     def blocks_with(self, each: Each) -> list[tuple[Any, ...]]:
@@ -197,23 +200,23 @@ class _Watch:
     def _wait(self, futures: list[Any]) -> None:
         # The client updates every future on a thread of its own; checking costs nothing.
         asked = time.monotonic()
-        # "lost" is what a dead worker had finished: it is being done again.
-        while pending := sum(future.status in ("pending", "lost") for future in futures):
-            self._first_error(futures)
+        while True:
+            states = [future.status for future in futures]
+            if "error" in states:
+                first = states.index("error")
+                _blame(first % self.count, self.count, futures[first].exception(timeout=ANSWER))
+            if "cancelled" in states:
+                self._lost(None)
+            # "lost" is what a dead worker had finished: it is being done again.
+            pending = states.count("pending") + states.count("lost")
+            if not pending:
+                return
             if self.halt.is_set():
                 raise ReadCancelled(f"The read '{self.verb}' is not needed any more.")
             time.sleep(POLL)
             if time.monotonic() - asked > ASK:
                 self._still_alive(len(futures), pending)
                 asked = time.monotonic()
-        self._first_error(futures)
-
-    def _first_error(self, futures: list[Any]) -> None:
-        for i, future in enumerate(futures):
-            if future.status == "error":
-                _blame(i % self.count, self.count, future.exception(timeout=ANSWER))
-            if future.status == "cancelled":
-                self._lost(None)
 
     def _still_alive(self, count: int, pending: int) -> None:
         now = time.monotonic()

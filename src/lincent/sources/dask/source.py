@@ -16,18 +16,16 @@ That is five passes, one more for each further Newton step or round, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Mask, Matrix, Rows, Vector, root_mean
 from lincent.sources.dask import blocks
-from lincent.sources.dask.blocks import DistanceHistogram, Setting, Sides, SplitPart, Taken
+from lincent.sources.dask.blocks import DistanceHistogram, Setting, SplitPart, Taken
 from lincent.sources.evaluation import TINY, Deferred, Multipliers, one_cost
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 from lincent.sources.rows import Sample, Source
@@ -51,28 +49,28 @@ class DaskSource(Source):
 
     is_remote = True
 
-    def __init__(self, table: Any, sides: Sides) -> None:
-        self.table, self.sides = table, sides
-        self.part = sides.side != 0
+    def __init__(self, table: Any, setting: Setting) -> None:
+        self.table, self.setting = table, setting
+        self.part = setting.side != 0
         self.lengths = table.survey.counts[:, self.part].sum(axis=1)
         self.shape = (int(self.lengths.sum()), table.n)
-        origin = table.survey.origin
-        self.origin = origin if origin.any() else None
+        self.origin = setting.origin
 
     @property
     def sign(self) -> Deferred:
         """One sign per row, left with the rows."""
-        return Deferred((self.shape[0],), lambda: self._per_row(1.0)[0])
+        return Deferred((self.shape[0],), lambda: self.signs_and_costs(self.setting)[0])
 
     @property
     def weight(self) -> Deferred:
         """One weight per row, left with the rows."""
-        return Deferred((self.shape[0],), lambda: self._per_row(None)[1])
+        plain = replace(self.setting, factor=np.ones_like(self.setting.factor))
+        return Deferred((self.shape[0],), lambda: self.signs_and_costs(plain)[1])
 
     @property
     def costs(self) -> Any:
         """The costs: one number repeated where all are the same, else left with the rows."""
-        survey, factors = self.table.survey, self.sides.factor[self.part]
+        survey, factors = self.table.survey, self.setting.factor[self.part]
         least, most = survey.least * factors.min(), survey.most * factors.max()
         if least == most:
             return np.broadcast_to(most, self.shape[0])
@@ -81,16 +79,14 @@ class DaskSource(Source):
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two sides, negative first, from the survey."""
-        totals, means = self.table.totals, []
-        for side in (-1, 1):
-            these = self.sides.side == side
-            means.append(self.table.survey.sums[these].sum(axis=0) / totals[these].sum())
-        return np.array(means)
+        totals, sums = self.table.totals, self.table.survey.sums
+        sides = (self.setting.side < 0, self.setting.side > 0)
+        return np.array([sums[side].sum(axis=0) / totals[side].sum() for side in sides])
 
-    def project(self, v: Vector) -> Vector:
+    def local_project(self, v: Vector) -> Vector:
         return np.concatenate(self.run("project", blocks.project, v=v))
 
-    def combine(self, w: Vector) -> Vector:
+    def local_combine(self, w: Vector) -> Vector:
         each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
         return np.asarray(self.run("combine", blocks.combine, each=each))
 
@@ -98,7 +94,13 @@ class DaskSource(Source):
         return self.take_all(sign, center).take(index)
 
     def take_all(self, sign: Any, center: Vector) -> Rows:
-        """Transfer all rows; blocks have the signs."""
+        return self._collected().signed(center)  # blocks have the signs
+
+    def array(self) -> Matrix:
+        return blocks.open_rows(self._collected().rows).array()
+
+    def _collected(self) -> Taken:
+        """Transfer all rows."""
         m, n = self.shape
         if m * n * 8 > COLLECT_BYTES:
             raise MemoryError(
@@ -106,12 +108,10 @@ class DaskSource(Source):
                 f"({m * n * 8 / 2**30:.1f} GiB as float64): "
                 'use solver="auto", which reads them in place.'
             )
-        taken: Taken = self.run("collect", blocks.collect, setting=self.setting(1.0))
-        return taken.signed(center)
+        return cast(Taken, self.run("collect", blocks.collect))
 
     def column_scale(self, center: Vector) -> Vector:
-        setting = replace(self.setting(1.0), center=center)
-        total = self.run("scale", blocks.squares, setting=setting)
+        total = self.run("scale", blocks.squares, setting=replace(self.setting, center=center))
         return root_mean(np.asarray(total), self.shape[0])
 
     def constant_columns(self, index: Index) -> Mask:
@@ -119,12 +119,15 @@ class DaskSource(Source):
         return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> BlockRows:
-        setting = replace(self._costing(costs), center=rows.center, margin=margin)
         if isinstance(costs, DaskCosts):
-            per_block = costs.scale * costs.per_block
+            setting, per_block = costs.setting, costs.scale * costs.per_block
         else:
-            per_block = setting.cost * self.lengths
-        return BlockRows(self.run, self.lengths, setting, per_block)
+            shared = one_cost(costs)
+            if shared is None:
+                raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
+            setting, per_block = replace(self.setting, cost=shared), shared * self.lengths
+        setting = replace(setting, center=rows.center, margin=margin)
+        return BlockRows(self, setting, per_block)
 
     def signed_sums(
         self, rows: Any, costs: Any, losses: LossStructure, points: list[JointPoint]
@@ -138,32 +141,15 @@ class DaskSource(Source):
 
     def priced(self, low: float, high: float) -> DaskSource:
         """Return the same rows with these costs per weight on each side."""
-        factor = np.where(self.sides.side > 0, high, low)
-        return DaskSource(self.table, replace(self.sides, factor=factor))
-
-    def _costing(self, costs: Any) -> Setting:
-        """Return the setting in which rows have these costs."""
-        if isinstance(costs, DaskCosts):
-            return self.setting(None, costs.sides)
-        shared = one_cost(costs)
-        if shared is None:
-            raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
-        return self.setting(shared)
-
-    def setting(self, cost: float | None = None, sides: Sides | None = None) -> Setting:
-        """Return the terms that a block needs to open its rows."""
-        sides = self.sides if sides is None else sides
-        return Setting(sides, np.zeros(self.shape[1]), 0.0, cost, self.origin)
+        factor = np.where(self.setting.side > 0, high, low)
+        return DaskSource(self.table, replace(self.setting, factor=factor))
 
     def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
         """Run a function of ``blocks`` on all blocks: one pass."""
-        setting = self.setting() if setting is None else setting
-        return self.table.schedule.run(verb, function, setting=setting, **how)
+        return self.table.schedule.run(verb, function, setting=setting or self.setting, **how)
 
-    def _per_row(self, cost: float | None, sides: Sides | None = None) -> tuple[Vector, Vector]:
-        """Return signs and costs of all rows; without ``sides``, costs are the weights."""
-        sides = sides or replace(self.sides, factor=np.ones_like(self.sides.factor))
-        setting = self.setting(cost, sides)
+    def signs_and_costs(self, setting: Setting) -> tuple[Vector, Vector]:
+        """Return signs and costs of all rows."""
         pairs = self.run("labels", blocks.signs_and_costs, setting=setting)
         signs, costs = zip(*pairs, strict=True)
         return np.concatenate(signs).astype(np.float64), np.concatenate(costs)
@@ -191,10 +177,10 @@ class DaskCosts:
         return (self.source.shape[0],)
 
     @property
-    def sides(self) -> Sides:
-        """The sides with the scaled factors."""
-        sides = self.source.sides
-        return replace(sides, factor=sides.factor * self.scale)
+    def setting(self) -> Setting:
+        """The setting with the scaled factors."""
+        setting = self.source.setting
+        return replace(setting, factor=setting.factor * self.scale)
 
     def scaled(self, scale: float) -> Any:
         """Return scale times the costs."""
@@ -215,7 +201,7 @@ class DaskCosts:
         return self.scale * float(self.per_block.sum())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        return self.source._per_row(None, self.sides)[1].astype(dtype or np.float64)
+        return self.source.signs_and_costs(self.setting)[1].astype(dtype or np.float64)
 
 
 class BlockRows:
@@ -224,16 +210,10 @@ class BlockRows:
     on_host = False
     sampled_by_size = False  # the sizes of all rows would be one more pass, a second sample another
 
-    def __init__(
-        self,
-        run: Callable[..., Any],
-        lengths: NDArray[np.int64],
-        setting: Setting,
-        per_block: Vector,
-    ) -> None:
-        self._run, self.lengths, self.setting, self.per_block = run, lengths, setting, per_block
+    def __init__(self, source: DaskSource, setting: Setting, per_block: Vector) -> None:
+        self._run, self.setting, self.per_block = source.run, setting, per_block
         self.remembered: Rows | None = None
-        self.m, n = int(lengths.sum()), len(setting.center)
+        self.m, n = source.shape
         self.most_sampled = max(sample_entries(SAMPLE_ENTRIES) // n, 1)
         self.spare_rows = min(sample_entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
 
@@ -336,7 +316,7 @@ class BlockEvaluation:
     def split(self, width: float) -> BlockSplit:
         """Return the rows within this width of the margin, and the others as a sum."""
         part = self._ahead(width, SplitPart) or self.whole.run(
-            "split", blocks.split, beta=self.beta, width=width
+            "split", blocks.split, points=[self.beta], width=width
         )
         return BlockSplit(self.whole, width, [self.beta], part)
 
@@ -355,7 +335,7 @@ class BlockSplit:
     def check(self, beta: Vector) -> Checked:
         """Evaluate a new point: rows outside the band that changed sides are misplaced."""
         points = [*self.points, beta]
-        part = self.whole.run("check", blocks.check, points=points, width=self.width)
+        part = self.whole.run("check", blocks.split, points=points, width=self.width)
         return Checked(part.loss, len(part.taken.sign), (points, part))
 
     def grow(self, checked: Checked) -> BlockSplit:

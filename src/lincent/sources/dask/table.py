@@ -2,8 +2,8 @@
 
 ``open_table`` matches the partitions of what users give.  ``DaskTable`` surveys the blocks in one
 pass: it checks them and returns what is needed before a problem can be stated, the classes, the
-weight of each, whether costs differ, and the weighted sums from which the centers follow.  Further
-functions are one pass each: landmarks, a sample of each class, feature maps, and the sums of the
+weight of each, whether costs differ, and the weighted sums from which the centers follow.  Its
+methods are one pass each: landmarks, a sample of each class, feature maps, and the sums of the
 multiclass problem.
 
 Samples are the distinct rows with the smallest hashes (see ``hashing``): each block returns its own
@@ -20,37 +20,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from lincent.problems.arrays import Index, Matrix, Vector
-from lincent.sources.batches import BatchSchedule
-from lincent.sources.dask.blocks import (
-    LabeledBlock,
-    OwnColumn,
-    Partition,
-    Sides,
-    apart,
-    on_table,
-    open_rows,
-    sliced,
-    stacked,
-    tidy,
-    weights_of,
-)
+from lincent.sources.dask import blocks
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.source import DaskSource
 from lincent.sources.dense import origin_of, some_rows
-from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
-from lincent.sources.hashing import draw_distinct, row_hashes, smallest_distinct
+from lincent.sources.gradients import JointPoint, JointReader, JointSums, LossStructure, joint_sums
+from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import MappedRows, RowMapping
-from lincent.sources.rows import ClassSample, ColumnStatistics
-from lincent.sources.shared_reads import BlockError, Log, merge_results
+from lincent.sources.rows import ClassSample, ColumnStatistics, Drawn
+from lincent.sources.shared_reads import BaseSchedule, BlockError, Log, merge_results
 from lincent.sources.source import Kind, kind_of
 
 CLASSES_AT_ONCE = 8
-SQUARE_ROWS = 8192
-
-AnySchedule = Schedule | BatchSchedule
 
 
 @dataclass(frozen=True)
@@ -107,7 +90,7 @@ class Survey:
 class DaskTable:
     """X, y and weights in blocks, surveyed."""
 
-    def __init__(self, schedule: AnySchedule, n: int) -> None:
+    def __init__(self, schedule: BaseSchedule, n: int) -> None:
         self.schedule, self.n = schedule, n
         self.survey: Survey = schedule.run("survey", survey, n=n)
 
@@ -125,23 +108,56 @@ class DaskTable:
         """The number of the first row of each block."""
         return [(int(k),) for k in np.concatenate([[0], np.cumsum(self.survey.lengths)[:-1]])]
 
-    def sent(self, value: Any) -> Any:
-        """Return a value that goes with blocks: to each worker once."""
-        if isinstance(self.schedule, BatchSchedule):
-            return value
-        from dask import delayed
-
-        return delayed(value, pure=False, traverse=False)
-
     def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskSource:
         """Return the rows of the classes with a side, with ``factor`` as cost per weight."""
-        return DaskSource(self, Sides(self.survey.classes, side.astype(np.int8), factor))
+        survey = self.survey
+        origin = survey.origin if survey.origin.any() else None
+        given = survey.classes, side.astype(np.int8), factor, np.zeros(self.n)
+        return DaskSource(self, blocks.Setting(*given, origin=origin))
+
+    def mapped(self, mapping: RowMapping) -> DaskTable:
+        """Return the rows through the map, surveyed: one pass."""
+        return DaskTable(self._mapped_blocks(mapping), mapping.width)
+
+    def _mapped_blocks(self, mapping: RowMapping) -> BaseSchedule:
+        sent = self.schedule.sent(mapping)
+        return self.schedule.altered(lambda x, y, weight: (MappedRows(x, sent), y, weight))
+
+    def joint_reader(self, mapping: RowMapping, losses: LossStructure) -> JointReader:
+        """Return a reader of the sums of the multiclass problem over all mapped rows."""
+        run = self._mapped_blocks(mapping).run
+        terms: Any = {"n": mapping.width, "classes": self.survey.classes, "losses": losses}
+        return lambda points: list(run("sums", _joint_sums, points=points, **terms))
+
+    def draw_distinct(self, count: int, seed: int) -> Drawn:
+        """Return at most ``count`` distinct rows of positive weight: one pass."""
+        drawn: Drawn = self.schedule.run(
+            "landmarks", _draw, each=self.first_rows, merge=partial(_first_drawn, count=count),
+            n=self.n, count=count, seed=seed,
+        )  # fmt: skip
+        return drawn
+
+    def sample_classes(
+        self, count: int, seed: int, most: Sequence[int] | None = None
+    ) -> ClassSample:
+        """Return at most ``count`` distinct rows of each class, and column statistics: one pass.
+
+        ``most``: of each class, where all have more than ``count`` together.  No more are held.
+        """
+        survey = self.survey
+        mean = survey.sums.sum(axis=0) / self.totals.sum() + survey.origin
+        most = [count] * len(survey.classes) if most is None else most
+        sample: ClassSample = self.schedule.run(
+            "sample", _class_sample, merge=partial(_joined_samples, count=count, most=most),
+            n=self.n, classes=survey.classes, count=count, seed=seed, mean=mean,
+        )  # fmt: skip
+        return sample
 
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     """Check a block and sum its rows by class."""
-    x, y, weight = apart(x, y, weight)
-    X = tidy(x, n)
+    x, y, weight = blocks.apart(x, y, weight)
+    X = blocks.tidy(x, n)
     if np.ma.is_masked(y) or np.ma.is_masked(weight):
         raise BlockError("y or sample_weight has masked entries: leave these rows out.")
     labels = np.asarray(y)
@@ -151,7 +167,8 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     if len(labels) != X.shape[0]:
         raise BlockError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
     with np.errstate(invalid="ignore", over="ignore"):  # values that are not finite: see below
-        result: Survey = _survey(X, labels, _checked_weights(weight, X.shape[0]))
+        weights = _checked_weights(weight, X.shape[0])
+        result: Survey = _survey(X, labels, weights).as_one()
     if labels.dtype.kind == "f" and not np.all(np.isfinite(result.classes)):
         raise BlockError("y has missing or infinite labels.")
     if not np.all(np.isfinite(result.sums)):
@@ -161,14 +178,14 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     return result
 
 
-@sliced(lambda parts: Survey.joined(parts).as_one())
+@blocks.sliced
 def _survey(X: Any, labels: Any, weights: Any) -> Survey:
     classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     k = len(classes)
     sums, origin = np.zeros((k, X.shape[1])), None
     if not (isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE):
         origin = origin_of(X[some_rows(X.shape[0])])
-    source = open_rows(X, origin)
+    source = blocks.open_rows(X, origin)
     for begin in range(0, k, CLASSES_AT_ONCE):
         some = np.arange(begin, min(begin + CLASSES_AT_ONCE, k))
         sums[some] = source.combine(np.where(codes[:, None] == some, weights[:, None], 0.0)).T
@@ -191,7 +208,7 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
 def _checked_weights(weight: Any, m: int) -> Vector:
     if weight is None:
         return np.broadcast_to(1.0, m)
-    weights = weights_of(weight, m)
+    weights = blocks.weights_of(weight, m)
     if len(weights) != m:
         raise BlockError(f"X has {m} rows, sample_weight has {len(weights)}.")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
@@ -230,7 +247,7 @@ def open_table(X: Any, y: Any, weight: Any, n: int, log: Log) -> DaskTable:
         lengths = Schedule([(block, None, None) for block in rows], log)
         sizes = lengths.run("length", length)
     if hasattr(X, "columns"):
-        rows = [Partition(block, tuple(X.columns)) for block in rows]
+        rows = [blocks.Partition(block, tuple(X.columns)) for block in rows]
     y_parts = pieces("y", y, len(rows), sizes)
     w_parts = pieces("sample_weight", weight, len(rows), sizes)
     return DaskTable(Schedule(list(zip(rows, y_parts, w_parts, strict=True)), log), n)
@@ -250,14 +267,15 @@ def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None
     columns = [column for column in (y, weight) if column is not None]
     if not all(hasattr(part, "to_frame") for part in columns) or not hasattr(X, "assign"):
         return None
-    names = [OwnColumn(f"lincent {k}") for k in range(len(columns))]
+    own = {f"lincent {k}": column for k, column in enumerate(columns)}
     try:
-        frame = X.assign(**{name.label: part for name, part in zip(names, columns, strict=True)})
+        frame = X.assign(**own)
     except (ValueError, NotImplementedError):  # of different origin
         return None
-    weights = names[1] if len(names) > 1 else None
     expected = tuple(frame.columns)
-    return [(Partition(part, expected), names[0], weights) for part in frame.to_delayed()]
+    return [
+        (blocks.Partition(part, expected, tuple(own)), None, None) for part in frame.to_delayed()
+    ]
 
 
 def row_blocks(X: Any) -> list[Any]:
@@ -304,142 +322,58 @@ def _check_length(name: str, length: int, rows: int) -> None:
         raise ValueError(f"X has {rows} rows and {name} has {length}: give one value per row.")
 
 
-# Samples by row hashes.
+def _first_drawn(parts: list[Drawn], count: int) -> Drawn:
+    """Return the first of all; of equal rows the one that comes first in the data."""
+    keys = np.concatenate([part.keys for part in parts])  # parts are in the order of the data
+    index = np.concatenate([part.index for part in parts])
+    weights = np.concatenate([part.weights for part in parts])
+    rows = blocks.stacked([part.rows for part in parts])
+    return _drawn(keys, rows, weights, np.arange(len(keys)), index, count)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Distinct rows in the order of their hashes, and their indices in the data."""
-
-    keys: NDArray[np.uint64]
-    index: Index
-    rows: Any
-
-    @classmethod
-    def joined(cls, parts: list[Drawn], count: int) -> Drawn:
-        """Return the first of all; of equal rows the one that comes first in the data."""
-        keys = np.concatenate([part.keys for part in parts])
-        index = np.concatenate([part.index for part in parts])
-        chosen = np.unique(keys, return_index=True)[1][:count]  # parts are in the order of the data
-        return cls(keys[chosen], index[chosen], stacked([part.rows for part in parts])[chosen])
+def _drawn(keys: Any, X: Any, weight: Vector, some: Index, numbers: Index, count: int) -> Drawn:
+    """Return the distinct rows among some with the smallest hashes; ``numbers`` are their names."""
+    first, total = smallest_distinct(keys[some], weight[some], count)
+    chosen = some[first]
+    return Drawn(keys[chosen], numbers[first], X[chosen], total)
 
 
-def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
-    """Return at most ``count`` distinct rows of positive weight: one pass."""
-    drawn: Drawn = table.schedule.run(
-        "landmarks", draw, each=table.first_rows, merge=partial(Drawn.joined, count=count),
-        n=table.n, count=count, seed=seed,
-    )  # fmt: skip
-    return drawn
-
-
-@on_table
-def draw(block: LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
-    """Return the distinct rows of a block with the smallest hashes."""
+@blocks.on_table
+def _draw(block: blocks.LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
+    used = np.flatnonzero(block.weight)
     hashes = row_hashes(block.X, seed)
-    index = draw_distinct(hashes, block.weight, count)
-    return Drawn(hashes[index], begin + index, block.X[index])
+    return _drawn(hashes, block.X, block.weight, used, begin + used, count)
 
 
-def sample_classes(
-    table: DaskTable, count: int, seed: int, most: Sequence[int] | None = None
-) -> ClassSample:
-    """Return at most ``count`` distinct rows of each class, and column statistics: one pass.
-
-    ``most``: of each class, where all have more than ``count`` together.  No more are held.
-    """
-    survey = table.survey
-    mean = survey.sums.sum(axis=0) / table.totals.sum() + survey.origin
-    most = [count] * len(survey.classes) if most is None else most
-    sample: ClassSample = table.schedule.run(
-        "sample", _class_sample, merge=partial(_joined_samples, count=count, most=most),
-        n=table.n, classes=survey.classes, count=count, seed=seed, mean=mean,
-    )  # fmt: skip
-    return sample
-
-
-@on_table
+@blocks.on_table
 def _class_sample(
-    block: LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
+    block: blocks.LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
 ) -> ClassSample:
     X, weight, hashes, samples = block.X, block.weight, row_hashes(block.X, seed), []
     for label in classes:
         rows = np.flatnonzero((block.labels == label) & (weight > 0))
-        samples.append(_first_by_hash([hashes[rows]], [X[rows]], [weight[rows]], count))
-    return ClassSample.of(samples, _statistics(X, weight, mean))
+        samples.append(_drawn(hashes, X, weight, rows, rows, count))
+    return ClassSample(samples, blocks.open_rows(X).spread(weight, mean))
 
 
 def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
     """Return the first of each class over all parts; a hash that is kept is complete in each."""
-    hashes = [[part.keys[k] for part in parts] for k in range(len(most))]
-    distinct = sum(len(np.unique(np.concatenate(every))) for every in hashes)
+    classes = [list(same) for same in zip(*(part.classes for part in parts), strict=True)]
+    distinct = sum(len(np.unique(np.concatenate([p.keys for p in same]))) for same in classes)
     cut = distinct > count or any(part.cut for part in parts)
-    merged = []
-    for k in range(len(most)):
-        rows, weights = [part.rows[k] for part in parts], [part.weights[k] for part in parts]
-        merged.append(_first_by_hash(hashes[k], rows, weights, most[k] if cut else count))
-    return ClassSample.of(merged, ColumnStatistics.joined([part.spread for part in parts]), cut)
+    few = most if cut else [count] * len(classes)
+    merged = [_first_drawn(same, k) for same, k in zip(classes, few, strict=True)]
+    return ClassSample(merged, ColumnStatistics.joined([part.spread for part in parts]), cut)
 
 
-def _first_by_hash(hashes: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
-    every = np.concatenate(hashes)
-    first, weight = smallest_distinct(every, np.concatenate(weights), count)
-    return every[first], stacked(list(rows))[first], weight
-
-
-def _statistics(X: Any, weight: Vector, mean: Vector) -> ColumnStatistics:
-    """Return the statistics over the rows of positive weight, a few at a time."""
-    limits = np.full(len(mean), np.inf)
-    parts = [ColumnStatistics(mean, np.zeros(len(mean)), limits, -limits)]
-    for begin in range(0, len(weight), SQUARE_ROWS):
-        counted = begin + np.flatnonzero(weight[begin : begin + SQUARE_ROWS] > 0)
-        if not len(counted):
-            continue
-        rows = open_rows(X[counted]).array()
-        squares = np.einsum("i,ij,ij->j", weight[counted], rows - mean, rows - mean)
-        parts.append(ColumnStatistics(mean, squares, rows.min(axis=0), rows.max(axis=0)))
-    return ColumnStatistics.joined(parts)
-
-
-# Feature maps, and the sums of the multiclass problem.
-
-
-def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
-    """Return the rows through the map, surveyed: one pass."""
-    return DaskTable(mapped_blocks(table, mapping), mapping.width)
-
-
-def mapped_blocks(table: DaskTable, mapping: RowMapping) -> AnySchedule:
-    """Return the blocks through the map, which travels once to each worker."""
-    sent = table.sent(mapping)
-
-    def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-        return MappedRows(x, sent), y, weight
-
-    return table.schedule.altered(mapped)
-
-
-def joint_sums_of_blocks(
-    schedule: AnySchedule,
-    n: int,
-    classes: NDArray[Any],
-    losses: LossStructure,
-    points: list[JointPoint],
-) -> list[JointSums]:
-    """Return the sums over all rows, of ``n`` features, at some points: one pass."""
-    return list(
-        schedule.run("sums", _joint_sums, n=n, classes=classes, losses=losses, points=points)
-    )
-
-
-@sliced(merge_results)
-@on_table
+@blocks.sliced
+@blocks.on_table
 def _joint_sums(
-    block: LabeledBlock, *, classes: NDArray[Any], losses: LossStructure, points: list[JointPoint]
+    block: blocks.LabeledBlock, *, classes: Any, losses: LossStructure, points: list[JointPoint]
 ) -> tuple[JointSums, ...]:
     X, codes, weight = block.X, block.codes(classes), block.weight
     if not np.all(weight > 0):
         kept = np.flatnonzero(weight > 0)
         X, codes, weight = X[kept], codes[kept], weight[kept]
-    rows = open_rows(X).array()
+    rows = blocks.open_rows(X).array()
     return tuple(joint_sums(rows, codes, weight, losses, point) for point in points)

@@ -13,6 +13,7 @@ from lincent.solvers.lp.sparse.hinges import WorkingSet
 from lincent.solvers.lp.sparse.identification import FINISH, ColumnTuning, RowTuning
 from lincent.solvers.lp.sparse.lagrangian import (
     DUAL,
+    CertifiedPoint,
     DualPoint,
     PrimalPoint,
     identify_columns,
@@ -358,9 +359,13 @@ def gap_of(gap):
     return Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - gap)
 
 
+class Identified(CertifiedPoint, SimpleNamespace):
+    """A point of which only some fields matter."""
+
+
 def solved(monkeypatch, gap, spare=0, between=100, rows=50, finished=(), steps=70, **controls):
     """How a solve goes on from what is named: shares asked for, vertices tried, rows solved."""
-    point = SimpleNamespace(spare=spare, between=between, rows=range(rows), steps=steps, best=None)
+    point = Identified(spare=spare, between=between, rows=range(rows), steps=steps, best=None)
     shares, gaps = [], iter(finished)
     count = {"finish": 0, "rows": 0}
 

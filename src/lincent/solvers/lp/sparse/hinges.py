@@ -49,12 +49,7 @@ class RowHinges:
         m, n = program.shape
         self.m, self.n, self.program = m, n, program
         self.at = np.concatenate(
-            [
-                np.full(m, program.margin),
-                program.lower,
-                -program.upper,
-                [program.separation],
-            ]
+            [np.full(m, program.margin), program.lower, -program.upper, [program.separation]]
         )
         self.top = np.concatenate([program.costs, np.full(2 * n + 1, np.inf)])
 

@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.problems.arrays import Index
-from lincent.problems.centralization import Program, better_sides, certify
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp import row_generation
-from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.duplicate_rows import solve_distinct
 from lincent.solvers.lp.sparse import face, null_space
 from lincent.solvers.lp.sparse.hinges import ColumnHinges, RowHinges
 from lincent.solvers.lp.sparse.lagrangian import (
@@ -110,18 +110,14 @@ def columns_applicable(m: int, n: int, sparse: bool) -> bool:
 
 def solve_rows(program: Program, controls: Controls, tuning: RowTuning = BY_ROWS) -> Solution:
     """Return the certified optimum, or the smallest certified gap without a matrix."""
-    merged = merge(program)
-    if merged is not None:
-        return merged.expand(_solve_rows(merged.program, controls, tuning))
-    return _solve_rows(program, controls, tuning)
+    return solve_distinct(program, lambda some: _solve_rows(some, controls, tuning))
 
 
 def _solve_rows(program: Program, controls: Controls, tuning: RowTuning) -> Solution:
     n = program.shape[1]
     exact = n <= tuning.largest_matrix
     point = identify_rows(program, controls, tuning.near_a_vertex * n if exact else 0.0)
-    assert point.best is not None
-    gap = point.best.relative_gap
+    gap = point.gap
     if exact and controls.tol < gap <= tuning.near and not controls.out_of_time():
         solution = finish(RowHinges(program), start_from_rows(program, point, tuning), controls)
         return replace(solution, iterations=max(solution.iterations, 1), solver=ROWS)
@@ -149,7 +145,6 @@ def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY
     box = np.zeros(2 * n)
     box[sides] = np.concatenate([point.low, point.high])[sides]
     chosen = np.concatenate([rows, m + sides, [m + 2 * n]])
-    assert point.best is not None
     return FaceStart(chosen, np.concatenate([alpha, box, [point.t]]), point.best, point.steps)
 
 
@@ -161,29 +156,23 @@ def solve_columns(
     steps = replace(controls, max_iter=tuning.short_steps * controls.max_iter)
     for share in tuning.spare:
         point = identify_columns(program, point, share, tuning.most_spare, steps)
-        if _gap(point) <= controls.tol or controls.out_of_time() or _gap(point) > DUAL.near:
+        if point.gap <= controls.tol or controls.out_of_time() or point.gap > DUAL.near:
             break
         no_fewer = point.spare > share * point.between  # free features no longer decrease
         if point.spare > min(tuning.face_spare * point.between, tuning.most_face):
             break
         if point.between <= tuning.largest_matrix:
             _finish(program, point, controls, tuning)
-        if no_fewer or _gap(point) <= controls.tol or controls.out_of_time():
+        if no_fewer or point.gap <= controls.tol or controls.out_of_time():
             break
     iterations = point.steps // tuning.short_steps
-    near = controls.tol < _gap(point) <= DUAL.near
+    near = controls.tol < point.gap <= DUAL.near
     if near and interior_point_affordable(program, point):
         iterations += _by_interior_point(program, point, controls)
-    assert point.best is not None
-    status = Status.OPTIMAL if _gap(point) <= controls.tol else Status.STALLED
+    status = Status.OPTIMAL if point.gap <= controls.tol else Status.STALLED
     if status is Status.STALLED and controls.out_of_time():
         status = Status.TIME_LIMIT
     return Solution(status, point.best, max(iterations, 1), COLUMNS)
-
-
-def _gap(point: DualPoint) -> float:
-    assert point.best is not None
-    return point.best.relative_gap
 
 
 def _by_interior_point(program: Program, point: DualPoint, controls: Controls) -> int:
@@ -195,8 +184,7 @@ def _by_interior_point(program: Program, point: DualPoint, controls: Controls) -
         return 0
     _nearest(program, point, int(BY_COLUMNS.near_rows * point.between) + 1)
     solution = row_generation.solve(program, controls, first=point.rows)
-    assert point.best is not None
-    point.best = better_sides(point.best, solution.certificate)
+    point.certify(solution.certificate)
     return solution.iterations
 
 
@@ -209,12 +197,11 @@ def _finish(program: Program, point: DualPoint, controls: Controls, tuning: Colu
     for _ in range(8):  # times that rows may join before the first step continues
         hinges, begin = start_from_columns(program, point, keep, sure)
         solution = finish(hinges, begin, controls, FINISH)
-        assert point.best is not None
-        point.best = better_sides(point.best, solution.certificate)
+        point.certify(solution.certificate)
         if solution.status is not Status.STALLED:
             break
         in_the_way = _on_the_face(program, point, hinges, controls) if hinges.optimal else None
-        if _gap(point) <= controls.tol:
+        if point.gap <= controls.tol:
             break
         new = point.places(hinges.missed if in_the_way is None else in_the_way)
         if not len(new):
@@ -229,7 +216,6 @@ def _on_the_face(
 
     None where the face is the vertex alone.
     """
-    assert point.best is not None
     alpha = hinges.fixed.copy()
     alpha[hinges.rows] = np.clip(hinges.x[:-1], 0.0, program.costs[hinges.rows])
     t = max(float(hinges.x[-1]), 0.0)
@@ -237,8 +223,8 @@ def _on_the_face(
     if projection is None:
         return None
     beta, missed = projection
-    point.best = better_sides(point.best, certify(program, beta, alpha, t))
-    controls.reached("face", point.best.objective, _gap(point), f"  {len(missed)} rows in the way")
+    point.certify(certify(program, beta, alpha, t))
+    controls.reached("face", point.best.objective, point.gap, f"  {len(missed)} rows in the way")
     return np.setdiff1d(missed, hinges.rows)
 
 
@@ -267,7 +253,6 @@ def start_from_columns(
 
     Of the rows beyond the first ``sure`` it is not known whether they are at a bound.
     """
-    assert point.best is not None
     alpha = np.zeros(program.shape[0])
     alpha[point.rows] = np.where(point.missed[:-1] > 0, program.costs[point.rows], 0.0)
     rows = point.rows[keep]

@@ -130,8 +130,25 @@ class PrimalTuning:
 PRIMAL = PrimalTuning()
 
 
+NOTHING = Certificate(np.empty(0), np.empty(0), 0.0, np.inf, -np.inf)
+
+
+class CertifiedPoint:
+    """A point with the best certificate so far."""
+
+    best: Certificate
+
+    @property
+    def gap(self) -> float:
+        return self.best.relative_gap
+
+    def certify(self, answer: Certificate) -> None:
+        """Take the better sides of this certificate and the best."""
+        self.best = answer if self.best is NOTHING else better_sides(self.best, answer)
+
+
 @dataclass
-class PrimalPoint:
+class PrimalPoint(CertifiedPoint):
     """A point near the optimum and dual weights for every hinge."""
 
     beta: Vector
@@ -146,7 +163,7 @@ class PrimalPoint:
     rounds: int = 0
     between: int = 0
     """Hinges whose dual weight is strictly between its bounds; n of them make a vertex."""
-    best: Certificate | None = field(default=None, repr=False)
+    best: Certificate = field(default=NOTHING, repr=False)
 
     def distance_from_active(self, costs: Vector) -> Vector:
         """Return how far each row is from its breakpoint, in units of its cost; active ones < 0."""
@@ -168,10 +185,9 @@ def identify_rows(
     stalled = 0
     for _ in range(tuning.rounds):
         model.minimize(point, controls)
-        certificate = certify(program, point.beta, point.alpha, point.t)
-        last = np.inf if point.best is None else point.best.relative_gap
-        point.best = certificate if point.best is None else better_sides(point.best, certificate)
-        gap = point.best.relative_gap
+        last = point.gap
+        point.certify(certify(program, point.beta, point.alpha, point.t))
+        gap = point.gap
         stalled = 0 if gap < 0.9 * last else stalled + 1
         controls.reached(
             f"identification, round {point.rounds}", point.best.objective, gap,
@@ -366,7 +382,7 @@ DUAL = DualTuning()
 
 
 @dataclass
-class DualPoint:
+class DualPoint(CertifiedPoint):
     """A point near the optimum, dual weights, and which features and rows are undecided."""
 
     beta: Vector
@@ -383,7 +399,7 @@ class DualPoint:
     rounds: int = 0
     spare: int = 0
     """Free features, equal ones counted once, beyond those that make a vertex."""
-    best: Certificate | None = None
+    best: Certificate = NOTHING
 
     @property
     def free(self) -> Index:
@@ -439,9 +455,8 @@ def identify_columns(
         before = point.steps
         model.minimize(point, controls)
         alpha, t = point.alpha(program.shape[0]), float(point.x[-1])
-        certificate = certify(program, point.beta, alpha, t)
-        point.best = certificate if point.best is None else better_sides(point.best, certificate)
-        gap, count = point.best.relative_gap, len(point.free)
+        point.certify(certify(program, point.beta, alpha, t))
+        gap, count = point.gap, len(point.free)
         controls.reached(
             f"columns, round {point.rounds}", point.best.objective, gap,
             f"  {count} free, {point.between} of {len(point.rows)} rows between their bounds, "

@@ -230,13 +230,7 @@ class Vertex:
     """
 
     def __init__(
-        self,
-        N: Matrix,
-        value: Vector,
-        high: Vector,
-        gain: Vector,
-        held: Vector,
-        unit: float,
+        self, N: Matrix, value: Vector, high: Vector, gain: Vector, held: Vector, unit: float
     ) -> None:
         self.N, self.value, self.high, self.gain = N, value.copy(), high, gain
         self.unit = unit
