@@ -17,13 +17,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.additive_problem import AdditiveProblem, Terms, fit_whole
-from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
 from lincent.estimators.calibration import OutOfFoldScores
-from lincent.estimators.joint_fit import search_tolerance, total_costs
 from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.remote import RemoteTraining
-from lincent.estimators.tabular import TableClassifier, sample_of_remote
+from lincent.estimators.tabular import (
+    TableClassifier,
+    TrainingRows,
+    sample_of_remote,
+    search_tolerance,
+    total_costs,
+)
 from lincent.estimators.validation import COMMON_CONSTRAINTS, NONNEGATIVE, POSITIVE, Calibrated
 from lincent.model_selection.folds import calibration_folds, make_folds, number_of_folds
 from lincent.model_selection.scoring import Labels, make_metric

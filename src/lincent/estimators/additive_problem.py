@@ -31,10 +31,9 @@ from typing import Any
 import numpy as np
 
 from lincent import _console
-from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.joint_fit import Costs, Limits, fit_in_place
 from lincent.estimators.problem import run_jobs
 from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.tabular import Costs, TrainingRows, fit_in_place
 from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.model_selection.folds import Split
@@ -48,6 +47,7 @@ from lincent.solvers.newton.joint import (
     solve_nonnegative,
     solve_path,
 )
+from lincent.solvers.solution import Controls
 from lincent.sources.source import dense_rows, namespace_of
 from lincent.tables.weighted import merged, sample_by_key
 
@@ -181,7 +181,7 @@ class AdditiveProblem:
 
     rows: TrainingRows
     costs: Costs
-    limits: Limits
+    limits: Controls
     n_jobs: int | None = None
 
     @property

@@ -26,7 +26,6 @@ from sklearn.utils._param_validation import StrOptions
 
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.fit_callbacks import observed
-from lincent.estimators.joint_fit import Limits, fit_path
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
@@ -53,6 +52,7 @@ from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.arrays import Certificate
 from lincent.problems.joint import JointLoss, SmoothedHinge
 from lincent.solvers.newton import lasso, ridge
+from lincent.solvers.newton.joint import Design, Span, solve_path
 from lincent.solvers.solution import Solution, Status
 
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
@@ -273,9 +273,17 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         losses = JointLoss(
             training.codes, np.array(training.weight), pairs, SmoothedHinge(*margins)
         )
-        stop = Limits(limits.tol, limits.max_iter, limits.out_of_time)
-        joint = fit_path(rows, losses, [self.C * scale**2], stop)[0]
-        coef, offset = joint.rules[:-1] / scale, joint.rules[-1]
+        span = Span(rows)
+        [joint] = solve_path(
+            Design(span.rows, losses.codes, losses.weight),
+            losses,
+            [self.C * scale**2],
+            limits.tol,
+            limits.max_iter,
+            out_of_time=limits.out_of_time,
+        )
+        rules = span.outer(joint.rules)
+        coef, offset = rules[:-1] / scale, rules[-1]
         factor = scale**-2
         objective, bound = float(joint.objective[0]) * factor, float(joint.bound[0]) * factor
         certificate = Certificate(coef.ravel(), np.empty(0), 0.0, objective, bound, unit=factor)
