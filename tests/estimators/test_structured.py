@@ -9,8 +9,7 @@ from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
 from lincent.features import clusters
-from lincent.features.clusters import find_local_centers
-from lincent.features.similarity import squared_distances
+from lincent.features.similarity import find_local_centers, squared_distances
 from support.labeled import ring
 
 

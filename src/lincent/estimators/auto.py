@@ -53,7 +53,7 @@ from lincent.estimators.tabular import (
     total_costs,
 )
 from lincent.estimators.validation import check_class_weight
-from lincent.features.relevance import pair_interactions
+from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds, number_of_folds
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels

@@ -11,7 +11,7 @@ Blocks get features normalized by their standard deviation, or further weighted 
 first word of their name selects.  Where all features have the same unit (pixels, channels, votes),
 the standard deviation of a feature tells how much it matters, and "even" blocks get them in that
 common unit; such feature maps are candidates on such data only.  "relevant" blocks get features the
-larger, the more they depend on the class (``features.relevance``).
+larger, the more they depend on the class (``features.pairs``).
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 from lincent import _console
 from lincent.estimators.tabular import Costs, TrainingRows, search_tolerance
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
-from lincent.features.pairs import PairProducts
-from lincent.features.relevance import mutual_relevance_weights
+from lincent.features.pairs import PairProducts, mutual_relevance_weights
 from lincent.features.transformer import BLOCK_ROWS, EncodedSamples, FeatureMap
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import Design, JointSolution, Span, solve_path

@@ -26,7 +26,7 @@ from lincent.estimators.validation import (
     check_device_labels,
     check_device_rows,
 )
-from lincent.features.clusters import CenterSet, centers_of_samples, find_local_centers
+from lincent.features.similarity import CenterSet, centers_of_samples, find_local_centers
 from lincent.solvers.solution import silent
 from lincent.sources.array_namespace import DeviceNamespace
 from lincent.sources.gradients import JointReader, LossStructure

@@ -32,8 +32,7 @@ from lincent.estimators.validation import (
     Strategy,
     check_rows,
 )
-from lincent.features.clusters import CenterSet
-from lincent.features.similarity import Extension, local_importances, local_scores
+from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid
 from lincent.sources.array_namespace import HOST
@@ -269,8 +268,9 @@ class StructuredLCC(
         self.local_classes_ = self.classes_[local.classes]
         self.local_sizes_ = local.sizes
         self._variance = local.variance
-        self._whitening = local.whitening(self.gamma)
-        return training.mapped(self._extension())
+        extension = local.extension(self.gamma)
+        self._whitening = extension.whitening
+        return training.mapped(extension)
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
@@ -461,12 +461,8 @@ class StructuredLCCCV(ProbabilityMixin, LocalCentersMixin, FoldEnsemble, Classif
 
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         local = local_centers(part, self.n_centers, seed, hashes)
-        whitenings = [local.whitening(gamma) for gamma in self.gammas]
-        maps = [
-            Extension(local.centers, gamma / local.variance, whitening)
-            for gamma, whitening in zip(self.gammas, whitenings, strict=True)
-        ]
-        return [None, *maps], (local, whitenings)
+        maps = [local.extension(gamma) for gamma in self.gammas]
+        return [None, *maps], (local, [extension.whitening for extension in maps])
 
     def _set_model(
         self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]

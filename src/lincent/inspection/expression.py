@@ -69,7 +69,7 @@ from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.threshold import Nearest, Threshold
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.pairs import BOUND, LEADING, PairProducts
-from lincent.features.rbf_features import RBFFeatures
+from lincent.features.similarity import RBFFeatures
 from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
 from lincent.features.tree_leaves import Trees
 from lincent.sources.source import Kind, kind_of
