@@ -18,9 +18,8 @@ from lincent.estimators.linear import (
     warn_if_not_converged,
     warn_of_offset,
 )
-from lincent.estimators.problem import binary_tasks
+from lincent.estimators.problem import binary_tasks, check_class_weight
 from lincent.estimators.threshold import Threshold
-from lincent.estimators.validation import check_class_weight
 from lincent.solvers.solution import Controls, Solution, Status
 from support.labeled import noisy
 

@@ -17,7 +17,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.additive_problem import AdditiveProblem, Terms, fit_whole
-from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.base import (
+    COMMON_CONSTRAINTS,
+    NONNEGATIVE,
+    POSITIVE,
+    Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    output_like_input,
+)
 from lincent.estimators.calibration import OutOfFoldScores
 from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.remote import RemoteTraining
@@ -28,7 +36,6 @@ from lincent.estimators.tabular import (
     search_tolerance,
     total_costs,
 )
-from lincent.estimators.validation import COMMON_CONSTRAINTS, NONNEGATIVE, POSITIVE, Calibrated
 from lincent.model_selection.folds import calibration_folds, make_folds, number_of_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import make_cv_results

@@ -11,7 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
+    Rule,
+    SolverName,
+    Strategy,
+)
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
@@ -23,14 +33,6 @@ from lincent.estimators.linear import (
     warn_if_not_converged,
 )
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    Rule,
-    SolverName,
-    Strategy,
-)
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp

@@ -24,7 +24,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
+    Strategy,
+    StrategyOrJoint,
+)
 from lincent.estimators.fit_callbacks import observed
 from lincent.estimators.linear import (
     Direction,
@@ -36,18 +45,16 @@ from lincent.estimators.linear import (
     solve_controls,
     warn_if_not_converged,
 )
-from lincent.estimators.problem import STRATEGIES, BinaryProblem, HostTraining, binary_tasks
-from lincent.estimators.remote import Training
-from lincent.estimators.threshold import Threshold
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    POSITIVE,
-    Calibrated,
+from lincent.estimators.problem import (
+    STRATEGIES,
+    BinaryProblem,
     ClassCosts,
-    Strategy,
-    StrategyOrJoint,
+    HostTraining,
+    binary_tasks,
     check_finite,
 )
+from lincent.estimators.remote import Training
+from lincent.estimators.threshold import Threshold
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.arrays import Certificate
 from lincent.problems.joint import JointLoss, SmoothedHinge

@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import atomic, open_training
+from lincent.estimators.base import atomic, check_rows, open_training
 from lincent.estimators.fit_callbacks import CallbackSupportMixin
-from lincent.estimators.problem import HostTraining, predicted_codes
-from lincent.estimators.validation import check_class_totals, check_rows, refuse_backend
+from lincent.estimators.problem import HostTraining, check_class_totals, predicted_codes
+from lincent.estimators.remote import refuse_backend
 from lincent.problems.arrays import Rows
 from lincent.sources.dense import DenseRows
 

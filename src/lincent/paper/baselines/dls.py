@@ -30,7 +30,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.validation import COUNT, POSITIVE
+from lincent.estimators.base import COUNT, POSITIVE
 from lincent.paper.baselines._base import (
     ManyClasses,
     Regressions,

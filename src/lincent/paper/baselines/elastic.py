@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
-from lincent.estimators.validation import COUNT, NONNEGATIVE, POSITIVE
+from lincent.estimators.base import COUNT, NONNEGATIVE, POSITIVE
 from lincent.paper.baselines._base import ManyClasses, Regressions, signed_rows, warn_unfinished
 from lincent.problems.arrays import relative_gap
 from lincent.problems.hinge import Quadratic, SquaredHingeProgram

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from lincent.estimators.validation import Number
+from lincent.estimators.base import Number
 from lincent.paper.baselines._base import ManyClasses
 
 SMALLEST_SHARE = 1e-8
