@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.estimators.additive_problem import AdditiveProblem, Terms
+from lincent.estimators.additive import AdditiveProblem, Terms
 from lincent.estimators.tabular import Costs, TrainingRows
 from lincent.solvers.solution import Controls
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.estimators.additive_problem import AdditiveProblem, AdditiveRows, Terms
+from lincent.estimators.additive import AdditiveProblem, AdditiveRows, Terms
 from lincent.estimators.tabular import Costs, TrainingRows
 from lincent.problems.joint import SeparateLoss
 from lincent.solvers.newton.joint import Design, solve_path

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -37,7 +36,6 @@ from lincent.estimators.auto_candidates import (
     scaled_for,
     suitable_maps,
 )
-from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
 from lincent.estimators.problem import HostTraining, binary_tasks, check_class_weight
@@ -54,7 +52,7 @@ from lincent.estimators.tabular import (
 )
 from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
-from lincent.model_selection.folds import make_folds, number_of_folds
+from lincent.model_selection.folds import make_folds
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
 from lincent.model_selection.search import search_folds
 from lincent.model_selection.selection import (
@@ -105,7 +103,7 @@ REFERENCE_ROWS = 32
 
 
 @dataclass(eq=False, repr=False)
-class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
+class AutoLCC(TableClassifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local
@@ -243,19 +241,13 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     probability = "sigmoid"  # at no further fit, so it is no parameter
 
     def _check_params(self) -> None:
-        self._validate_params()
-        check_hinge_range(self.margin_range)
+        super()._check_params()
         check_feature_maps(self.feature_maps)
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
-        self._check_params()
+    def _fit_table(self, X: Any, y: Any, sample_weight: Any, seed: int, limits: Controls) -> None:
         names, own = check_feature_maps(self.feature_maps)
-        limits = self._limits()
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        X, y, sample_weight = self._sparse_to_batches(X, y, sample_weight)
         training: RemoteTraining | None = None
         if is_streamed(X):
-            number_of_folds(self.cv, remote=True)
             training = self._open_remote(X, y, sample_weight)
             drawn = max(
                 FIT_ROWS + COMPARED_ROWS,
@@ -342,7 +334,6 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             probabilities = self.out_of_fold_probabilities_
             warn_if_uninformative(self, probabilities, data.codes, data.weight)
         self._set_model([*models, *leaves], selection, blocks)
-        return self
 
     def _refit(
         self,
@@ -633,7 +624,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
                 "Some models are not certified: the worst relative duality gap is "
                 f"{self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     @property

@@ -21,14 +21,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lincent.estimators.base import open_training
+from lincent.estimators.base import Classifier, ProbabilityMixin, open_training
 from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.problem import check_class_weight, read_labels, refuse_namespace
 from lincent.estimators.remote import RemoteTraining, check_device_rows
 from lincent.features.transformer import by_blocks
+from lincent.model_selection.folds import number_of_folds
 from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge
 from lincent.solvers.newton import in_place
 from lincent.solvers.newton.joint import JointSolution
@@ -211,12 +212,12 @@ def sample_of_remote(
     return rows.merged(), columns
 
 
-class TableClassifier(BaseEstimator):
-    """A classifier of tables, beside ``Classifier``.
+class TableClassifier(ProbabilityMixin, Classifier):
+    """A classifier of tables.
 
-    Subclasses have ``categorical_features``, ``keep_columns``, ``tol``, ``max_iter``,
-    ``time_limit``, ``_fit_rows`` and ``_block_scores``: from encoded samples to scores, one column
-    per linear classifier.
+    Subclasses have ``margin_range``, ``categorical_features``, ``keep_columns``, ``tol``,
+    ``max_iter``, ``time_limit``, ``random_state``, ``_fit_table`` and ``_block_scores``: from
+    encoded samples to scores, one column per linear classifier.
     """
 
     _reads_in_place = True
@@ -247,8 +248,16 @@ class TableClassifier(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, groups)
 
-    def _block_scores(self, Z: Any) -> Any:
-        raise NotImplementedError
+    def _check_params(self) -> None:
+        check_hinge_range(self.margin_range)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._validate_params()
+        self._check_params()
+        limits = self._limits()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self._fit_table(*self._sparse_to_batches(X, y, sample_weight), seed, limits)
+        return self
 
     @property
     def _own_folds(self) -> bool:
@@ -311,7 +320,7 @@ class TableClassifier(BaseEstimator):
                 f"{type(self).__name__} does not use these columns: {listed}. keep_columns names "
                 "those to use all the same, or is 'all'.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return everything[[name not in left_out for name in table.names]]
 
@@ -331,6 +340,7 @@ class TableClassifier(BaseEstimator):
 
     def _open_remote(self, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:
         """Open data that is read in place."""
+        number_of_folds(getattr(self, "cv", None), remote=True)
         if self.categorical_features is not None:
             raise ValueError(
                 "categorical_features needs X as a table in memory: encode these columns first, or "

@@ -59,8 +59,7 @@ import scipy.special
 from scipy.spatial.distance import cdist
 
 from lincent._errors import AppError
-from lincent.estimators.additive import AdditiveModel
-from lincent.estimators.additive_problem import Curve, Terms
+from lincent.estimators.additive import AdditiveModel, Curve, Terms
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
