@@ -134,15 +134,10 @@ def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
     cases.  A failed computation is raised as a ValueError.  The number of BLAS threads is limited
     to what the size of X needs, and the callbacks of the estimator are called.
     """
-    with _restore_on_error(model, X), observed_fit(model, X, y), _threads.limits_for_data(X):
-        yield
-
-
-@contextmanager
-def _restore_on_error(model: Any, X: Any = None) -> Iterator[None]:
     before = dict(vars(model))
     try:
-        yield
+        with observed_fit(model, X, y), _threads.limits_for_data(X):
+            yield
     except (ArithmeticError, ValueError) as error:
         model.__dict__ = before
         if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isfinite(X).all():

@@ -37,12 +37,8 @@ from lincent.estimators.base import (
 from lincent.estimators.linear import (
     Direction,
     RegularizedFit,
-    check_margin,
+    SolverMixin,
     fit_discriminator_on,
-    generator,
-    solve_controls,
-    store_certificates,
-    warn_if_not_converged,
     warn_of_offset,
 )
 from lincent.estimators.problem import BinaryProblem, HostTraining, scaled_costs
@@ -75,7 +71,7 @@ BLOCK_BYTES = 2**25
 
 
 @dataclass(eq=False, repr=False)
-class KernelLCC(ProbabilityMixin, ProjectionMixin, Classifier):
+class KernelLCC(SolverMixin, ProbabilityMixin, ProjectionMixin, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the feature space of a kernel, solved to certified optimality.
@@ -326,7 +322,7 @@ default="rbf"
             self.n_components_ = None
             return training.with_features(KernelSource.of(training.X, function))
         wanted = self.n_components or min(100 + training.shape[0] // 8, MOST_LANDMARKS)
-        seed = int(generator(self).integers(2**62))
+        seed = int(self._generator().integers(2**62))
         self._samples = index, rows = training.draw_distinct(wanted, seed)
         self.n_components_ = len(index)
         points = index if self._precomputed else rows
@@ -358,12 +354,12 @@ default="rbf"
                 f"{LARGEST_BOX}): use norm='l2', or n_components (a few hundred) for the same "
                 "problem in the coordinates of a Nyström map."
             )
-        margin = check_margin(self, self.margin, form.largest_margin, problem)
+        margin = self._check_margin(self.margin, form.largest_margin, problem)
         program = form.program(form.costs(problem.cost, float(self.C)), margin)
-        limits = solve_controls(self, problem)
-        solution = dispatch.solve(program, self.solver, limits, generator(self))
+        limits = self._solve_controls(problem)
+        solution = dispatch.solve(program, self.solver, limits, self._generator())
         solution = drop_negligible(program, solution, self.tol)
-        warn_if_not_converged(self, problem, margin, solution)
+        self._warn_if_not_converged(problem, margin, solution)
         alpha = solution.certificate.beta
         coef, projected = form.sample_coef(alpha), form.projected(program, alpha)
         low, high = (
@@ -379,17 +375,17 @@ default="rbf"
         return Direction(coef, centers, line.midpoint + shift, high - low, rule, solution)
 
     def _fit_in_map(self, problem: BinaryProblem) -> Direction:
-        limits = solve_controls(self, problem)
+        limits = self._solve_controls(problem)
         if self.norm == "l2":
-            seed = int(generator(self).integers(2**31))
+            seed = int(self._generator().integers(2**31))
             fit = RegularizedFit(MARGINS, True, limits, seed)
             direction = fit.directions(problem, (float(self.C),))[0]
             margin, solution = MARGINS[0], direction.solution
         else:
-            margin = check_margin(self, self.margin, problem.largest_margin, problem)
+            margin = self._check_margin(self.margin, problem.largest_margin, problem)
             program = problem.program(problem.costs(float(self.C)), margin)
-            solution = dispatch.solve(program, self.solver, limits, generator(self))
-        warn_if_not_converged(self, problem, margin, solution)
+            solution = dispatch.solve(program, self.solver, limits, self._generator())
+        self._warn_if_not_converged(problem, margin, solution)
         if self.norm == "linf" or self.discriminator != "distance":
             beta = solution.certificate.beta
             direction = fit_discriminator_on(problem, beta, solution, self.discriminator)
@@ -416,7 +412,7 @@ default="rbf"
         self._rules = [part.rule for part in directions]
         centers = np.array([part.centers for part in directions])
         self.centers_ = centers[0] if len(parts) == 1 else centers
-        store_certificates(self, [part.solution for part in directions])
+        self._store_certificates([part.solution for part in directions])
 
     def _project(self, X: Any) -> np.ndarray:
         if self._precomputed:

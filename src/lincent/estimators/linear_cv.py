@@ -41,11 +41,8 @@ from lincent.estimators.linear import (
     LCC,
     Direction,
     LinearMixin,
-    check_margin,
     controls,
-    fit_direction,
     fit_discriminator_on,
-    generator,
     squeeze_single,
 )
 from lincent.estimators.problem import (
@@ -454,7 +451,7 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
         # Remote samples that are too many to be transferred are followed in place.
         remote = problem.source.is_remote and screening.is_applicable(*problem.source.shape)
         path_solver = (StreamedPathSolver if remote else PathSolver)(
-            self.solver, limits, generator(self)
+            self.solver, limits, self._generator()
         )
         absolute = np.array(margins) * problem.largest_margin
         costs = [problem.costs(C) for C in Cs]
@@ -488,8 +485,8 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         margin = self._chosen_margin * problem.largest_margin
-        margin = check_margin(self, margin, problem.largest_margin, problem)
-        return fit_direction(self, problem, margin)
+        margin = self._check_margin(margin, problem.largest_margin, problem)
+        return self._fit_direction(problem, margin)
 
     def _store(self, parts: list[Direction]) -> None:
         super()._store(parts)

@@ -388,11 +388,7 @@ class BinaryProblem:
 
     def balanced(self) -> BinaryProblem:
         """Return the problem with costs that give both sides half of the total weight."""
-        if self.totals is None:
-            positive = self.sign > 0
-            totals = float(self.weight @ ~positive), float(self.weight @ positive)
-        else:
-            totals = self.totals
+        totals = self.totals or [float(self.weight @ (k * self.sign > 0)) for k in (-1, 1)]
         low, high = (sum(totals) / 2 / total for total in totals)
         if self.in_memory:
             cost = np.where(self.sign > 0, high, low)
@@ -417,14 +413,13 @@ class BinaryProblem:
         if kind not in (Kind.DENSE, Kind.SPARSE):
             return None
 
-        sparse = kind is Kind.SPARSE
-
         def read(part: slice | np.ndarray) -> Any:
-            rows = self.X[part]
-            return rows.astype(np.float64) if sparse else np.asarray(rows, dtype=np.float64)
+            return self.X[part].astype(np.float64, copy=False)
 
         given = read, self.sign, np.asarray(self.weight), self.X.shape
-        return SparseCertificateData(*given, int(self.X.nnz)) if sparse else CertificateData(*given)
+        if kind is Kind.SPARSE:
+            return SparseCertificateData(*given, int(self.X.nnz))
+        return CertificateData(*given)
 
     def direction(self, beta: np.ndarray) -> np.ndarray:
         """Return the coefficients with zeros for constant features, which only rounding sets."""
@@ -457,9 +452,8 @@ def scaled_costs(costs: Any, scale: float) -> Any:
     """Return scale times the costs; an infinite scale makes positive costs infinite."""
     if not isinstance(costs, np.ndarray):
         return costs.scaled(scale)
-    if costs.strides == (
-        0,
-    ):  # one number, broadcast; a vector makes products faster, but is memory
+    # One number, broadcast: a vector makes products faster, but is memory.
+    if costs.strides == (0,):
         one = scale * costs[0]
         small = len(costs) <= 2**16
         return np.full(len(costs), one) if small else np.broadcast_to(one, costs.shape)
@@ -494,6 +488,10 @@ class ArrayTraining:
     def host_codes(self) -> np.ndarray:
         """The codes in memory."""
         return np.asarray(self.codes)
+
+    def missing(self) -> np.ndarray:
+        """Return the codes of the classes without a sample."""
+        return np.setdiff1d(np.arange(len(self.classes)), self.host_codes)
 
     def _index(self, rows: np.ndarray) -> Any:
         """Return indices in the namespace of X."""
@@ -549,10 +547,6 @@ class HostTraining(ArrayTraining):
         one = sample_weight is None
         weight = np.broadcast_to(1.0, m) if one else check_weights(sample_weight, m)
         return cls(X, codes, weight, classes)
-
-    def missing(self) -> np.ndarray:
-        """Return the codes of the classes without a sample."""
-        return np.setdiff1d(np.arange(len(self.classes)), self.codes)
 
     def mapped(self, mapping: RowMapping) -> HostTraining:
         """Return the same samples with mapped features."""

@@ -34,17 +34,7 @@ from lincent.estimators.base import (
     Strategy,
     StrategyOrJoint,
 )
-from lincent.estimators.fit_callbacks import observed
-from lincent.estimators.linear import (
-    Direction,
-    LinearMixin,
-    RegularizedFit,
-    check_hinge_range,
-    controls,
-    generator,
-    solve_controls,
-    warn_if_not_converged,
-)
+from lincent.estimators.linear import Direction, LinearMixin, RegularizedFit, check_hinge_range
 from lincent.estimators.problem import (
     STRATEGIES,
     BinaryProblem,
@@ -63,8 +53,6 @@ from lincent.solvers.newton.joint import Design, Span, solve_path
 from lincent.solvers.solution import Solution, Status
 
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
-JOINT: Any = SimpleNamespace(name="all classes at once")
-"""The joint problem, as messages name it."""
 LARGE = 2.0**20
 """The joint problem rescales X where its largest entry is above this, or below one over it."""
 
@@ -240,8 +228,8 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
         margins = check_hinge_range(self.margin_range)
-        limits = solve_controls(self, problem)
-        seed = int(generator(self).integers(2**31))
+        limits = self._solve_controls(problem)
+        seed = int(self._generator().integers(2**31))
         start = self._last_solution(problem) if self.warm_start else None
         warm = replace(limits, start=start)
         free = bool(self.fit_intercept)
@@ -249,7 +237,7 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         direction = fit.directions(problem, (float(self.C),))[0]
         if start is not None and not direction.solution.certified(self.tol):
             direction = replace(fit, controls=limits).directions(problem, (float(self.C),))[0]
-        warn_if_not_converged(self, problem, margins[0], direction.solution)
+        self._warn_if_not_converged(problem, margins[0], direction.solution)
         return direction
 
     def _last_solution(self, problem: BinaryProblem) -> tuple[np.ndarray, float] | None:
@@ -264,7 +252,8 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
     def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
         """Fit one direction for each class to centered samples; all share the certificate."""
         margins = check_hinge_range(self.margin_range)
-        limits = observed(controls(self, training.began), self, JOINT.name)
+        problem: Any = SimpleNamespace(name="all classes at once", began=training.began)
+        limits = self._solve_controls(problem)
         n = len(training.classes)
         fraction = training.weight / training.weight.sum()
         with np.errstate(invalid="ignore", over="ignore"):
@@ -302,7 +291,7 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         elif joint.iterations >= limits.max_iter:
             status = Status.ITERATION_LIMIT
         solution = Solution(status, certificate, joint.iterations, "newton, all classes")
-        warn_if_not_converged(self, JOINT, margins[0], solution)
+        self._warn_if_not_converged(problem, margins[0], solution)
         sums = scale * np.stack([fraction * (training.codes == k) @ rows for k in range(n)])
         totals = np.bincount(training.codes, fraction, n)
         directions = []

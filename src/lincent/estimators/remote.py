@@ -246,9 +246,6 @@ class DeviceTraining(ArrayTraining):
         each = range(len(self.classes))
         return np.array([float(self.device.count(self.codes == k)) for k in each])
 
-    def missing(self) -> np.ndarray:
-        return np.flatnonzero(self.totals == 0)
-
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
         # One job keeps the device busy.
         return [job() for job in jobs]
@@ -280,8 +277,9 @@ class DeviceTraining(ArrayTraining):
             found.append((rows[first], weight))
         cut = sum(len(index) for index, _ in found) > count
         few = most if cut and most is not None else [count] * len(found)
+        fetch, doubles = self.device.fetch, self.device.doubles
         brought = [
-            (keys[index[:k]], self._to_host(index[:k]), weight[:k])
+            (keys[some := index[:k]], fetch(doubles(self.rows(some))), weight[:k])
             for (index, weight), k in zip(found, few, strict=True)
         ]
         return ClassSample.of(brought, DeviceSource(self.X).spread(self.weight), cut)
@@ -298,10 +296,6 @@ class DeviceTraining(ArrayTraining):
         from lincent.sources.device import DeviceSource
 
         return DeviceSource(self.X).spread(self.weight).variance(float(self.totals.sum()))
-
-    def _to_host(self, index: np.ndarray) -> np.ndarray:
-        """Return some samples as a NumPy array."""
-        return np.asarray(self.device.fetch(self.device.doubles(self.rows(index))))
 
 
 RemoteTraining = DaskTraining | DeviceTraining

@@ -24,14 +24,7 @@ from lincent.estimators.base import (
     check_rows,
     output_like_input,
 )
-from lincent.estimators.linear import (
-    Direction,
-    RegularizedFit,
-    check_hinge_range,
-    solve_controls,
-    store_certificates,
-    warn_if_not_converged,
-)
+from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.remote import Training, local_centers
 from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
@@ -66,6 +59,7 @@ class LocalCentersMixin:
 
 @dataclass(eq=False, repr=False)
 class StructuredLCC(
+    SolverMixin,
     ProbabilityMixin,
     LocalCentersMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -277,14 +271,14 @@ class StructuredLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = solve_controls(self, problem)
+        limits = self._solve_controls(problem)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
-        warn_if_not_converged(self, problem, 0.0, part.solution)
+        self._warn_if_not_converged(problem, 0.0, part.solution)
         return part
 
     def _store(self, parts: list[Direction]) -> None:
-        store_certificates(self, [part.solution for part in parts])
+        self._store_certificates([part.solution for part in parts])
         del self.solver_, self._seed
         n = self.n_features_in_
         self.extended_coef_ = np.array([part.beta for part in parts])
