@@ -302,24 +302,26 @@ class AutoLCC(TableClassifier):
         if others is not None and training is None:
             rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), totals), others)
             grown = self._scaled(data[rest]).merged()
-        for name in chosen.keys() - dense.keys():
-            models += self._fit_leaves(blocks, name, chosen[name], grown, limits)
+        trees = chosen.keys() - dense.keys()
+        fits = [self._fit_leaves(blocks, name, chosen[name], grown, limits) for name in trees]
+        leaves = [model for own_models in fits for model in own_models]
         if others is not None:
             held_out = self._scaled(data[others])
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
             selection = select_few(
                 selection,
-                [_scored(model, blocks, held_out) for model in models],
+                [_scored(model, blocks, held_out) for model in (*models, *leaves)],
                 [np.flatnonzero(part == k) for k in range(4)],
                 Labels(held_out.codes, held_out.weight, len(self.classes_)),
                 criterion,
                 N_FEW,
             )
             factors = selection.factors()
-            models = [model for model in models if (model.feature_map, model.C) in factors]
+            models, leaves = (
+                [model for model in part if (model.feature_map, model.C) in factors]
+                for part in (models, leaves)
+            )
             samples = others
-        leaves = [model for model in models if is_sparse(model.feature_map, own)]
-        models = [model for model in models if not is_sparse(model.feature_map, own)]
         if training is not None or others is not None:
             source = data if training is None else training
             if source.shape[0] > 2 * START_ROWS:
@@ -405,8 +407,7 @@ class AutoLCC(TableClassifier):
         )
         suitable = suitable_maps(searched.units, len(self._scale), None if remote else sizes)
         if remote:
-            trees = [name for name in own if is_sparse(name, own)]
-            own = {name: one for name, one in own.items() if name not in trees}
+            own = {name: one for name, one in own.items() if not is_sparse(name, own)}
             log = print if self.verbose else silent
             log("feature maps of leaves are left out: trees need X in memory")
         if names is None:

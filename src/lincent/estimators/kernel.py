@@ -12,7 +12,6 @@ and equal samples of one class one row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -54,6 +53,7 @@ from lincent.sources.dense import origin_of, some_rows
 from lincent.sources.hashing import distinct_rows
 from lincent.sources.kernel import KernelMatrixRows
 from lincent.sources.landmarks import NystroemMap
+from lincent.sources.rows import row_blocks_of
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import check_magnitude
 
@@ -68,6 +68,7 @@ MOST_LANDMARKS = 500
 """Landmarks up to 3,200 samples grow with them: on eight smooth boundaries at 500, 2,000 and 5,000
 samples 0.2 to 0.3 points of balanced accuracy above one for each 20, in about the time of SVC."""
 BLOCK_BYTES = 2**25
+"""Of the kernel matrix at a time, and at most an eighth of it."""
 
 
 @dataclass(eq=False, repr=False)
@@ -421,7 +422,7 @@ default="rbf"
         projected = np.empty((X.shape[0], len(self.dual_coef_)))
         place = namespace_of(X)
         weights = place.send(self.dual_coef_.T)
-        for part in blocks(X.shape[0], len(self.support_)):
+        for part in row_blocks_of(X.shape[0], len(self.support_), BLOCK_BYTES):
             rows = place.doubles(X[part])
             projected[part] = place.fetch(function(rows, self.support_vectors_) @ weights)
         return projected
@@ -551,7 +552,7 @@ class KernelSource:
             return np.array(self.X[chosen], dtype=np.float64, order="C")
         matrix = np.empty((len(rows), len(columns)))
         Y = self.X[columns]
-        for part in blocks(len(rows), len(columns), least=8):
+        for part in row_blocks_of(*matrix.shape, min(BLOCK_BYTES, matrix.size)):
             some = self.X[rows[part]]
             matrix[part] = self.kernel(some if self.origin is None else some - self.origin, Y)
         return matrix
@@ -562,14 +563,6 @@ class KernelSource:
             everything = np.arange(len(self.index))
             return everything, everything
         return distinct_rows(self.X)
-
-
-def blocks(rows: int, columns: int, least: int = 1) -> Iterator[slice]:
-    """Yield at least so many slices of the samples, with small blocks of the kernel matrix."""
-    step = min(BLOCK_BYTES // (8 * max(1, columns)), -(-rows // least))
-    step = max(1, step)
-    for start in range(0, rows, step):
-        yield slice(start, min(start + step, rows))
 
 
 class Representer:

@@ -404,24 +404,18 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
                 "cv that keeps all classes."
             )
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
-        directions: list[list[Any]] = [[] for _ in grid]
-        gaps, scaled = np.zeros(len(grid)), np.ones(len(grid), dtype=bool)
-        for task in binary_tasks(len(self.classes_), self.multi_class):
-            path = self._directions(part.task(task, costs, name), grid, times)
-            for k, direction in enumerate(path):
-                directions[k].append(direction)
-                if direction is None:
-                    gaps[k], scaled[k] = np.nan, False
-                else:
-                    gaps[k] = max(gaps[k], direction.solution.relative_gap)
-                    # All of it is scaled; the folds of a calibration may not be.
-                    scaled[k] &= direction.solution.solver == SCALED and not calibrate
-        models = [
-            None
-            if any(direction is None for direction in parts)
-            else FittedCandidate(candidate, parts, self.classes_, self.multi_class)
-            for candidate, parts in zip(grid, directions, strict=True)
-        ]
+        models: list[FittedCandidate | None] = [None] * len(grid)
+        gaps, scaled = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)
+        tasks = binary_tasks(len(self.classes_), self.multi_class)
+        paths = [self._directions(part.task(task, costs, name), grid, times) for task in tasks]
+        for k, directions in enumerate(zip(*paths, strict=True)):
+            if None in directions:
+                continue
+            solutions = [direction.solution for direction in directions]
+            gaps[k] = max(solution.relative_gap for solution in solutions)
+            # All of it is scaled; the folds of a calibration may not be.
+            scaled[k] = not calibrate and all(one.solver == SCALED for one in solutions)
+            models[k] = FittedCandidate(grid[k], directions, self.classes_, self.multi_class)
         if not calibrate:
             return models, gaps, scaled
         assert isinstance(part, HostTraining)
@@ -441,11 +435,12 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
 
     def _directions(
         self, problem: BinaryProblem, grid: list[Candidate], times: FoldTime
-    ) -> list[Direction | None]:
-        """Return by candidate the direction of a binary problem."""
+    ) -> list[Any]:
+        """Return by candidate the direction of a binary problem, or None."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
+        directions: list[Any] = [None] * len(grid)
         if problem.largest_margin == 0.0:
-            return [None] * len(grid)
+            return directions
         Cs = sorted({candidate.C for candidate in grid})
         margins = sorted({candidate.relative_margin for candidate in grid})
         # Remote samples that are too many to be transferred are followed in place.
@@ -457,16 +452,16 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
         costs = [problem.costs(C) for C in Cs]
         table = solve_path(problem.rows, problem.difference, absolute, costs, path_solver)
         over = limits.out_of_time()
-        directions: list[Direction | None] = []
         for k, candidate in enumerate(grid):
             solution = table[Cs.index(candidate.C)][margins.index(candidate.relative_margin)]
             if solution.status is Status.INFEASIBLE:
-                directions.append(None)
                 continue
             times.late[k] |= over and not solution.certified(self.tol)
             answer = solution.certificate
-            solved = np.isfinite(answer.objective)
-            if not solved and not over and np.isfinite(candidate.C):
+            if np.isfinite(answer.objective):
+                rule = candidate.discriminator
+                directions[k] = fit_discriminator_on(problem, answer.beta, solution, rule)
+            elif not over and np.isfinite(candidate.C):
                 warnings.warn(
                     f"No solution was found for C={candidate.C:g} at margin "
                     f"{candidate.relative_margin:g} ({problem.name}): it takes no part in the "
@@ -474,11 +469,6 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-            directions.append(
-                fit_discriminator_on(problem, answer.beta, solution, candidate.discriminator)
-                if solved
-                else None
-            )
         return directions
 
     # The refit.

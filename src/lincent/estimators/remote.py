@@ -277,9 +277,8 @@ class DeviceTraining(ArrayTraining):
             found.append((rows[first], weight))
         cut = sum(len(index) for index, _ in found) > count
         few = most if cut and most is not None else [count] * len(found)
-        fetch, doubles = self.device.fetch, self.device.doubles
         brought = [
-            (keys[some := index[:k]], fetch(doubles(self.rows(some))), weight[:k])
+            (keys[index[:k]], self._to_host(index[:k]), weight[:k])
             for (index, weight), k in zip(found, few, strict=True)
         ]
         return ClassSample.of(brought, DeviceSource(self.X).spread(self.weight), cut)
@@ -296,6 +295,10 @@ class DeviceTraining(ArrayTraining):
         from lincent.sources.device import DeviceSource
 
         return DeviceSource(self.X).spread(self.weight).variance(float(self.totals.sum()))
+
+    def _to_host(self, index: np.ndarray) -> np.ndarray:
+        """Return some samples as a NumPy array."""
+        return np.asarray(self.device.fetch(self.device.doubles(self.rows(index))))
 
 
 RemoteTraining = DaskTraining | DeviceTraining

@@ -39,6 +39,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import rel_entr
 
 from lincent.features.splines import ColumnCurve, SplineFeatures
 from lincent.features.transformer import EncodedSamples, FeatureMap
@@ -87,11 +88,10 @@ def _information(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.nda
     cell = cell * n_classes + codes
     joint = np.bincount(cell.ravel(), np.tile(fraction, n_columns), np.prod(shape)).reshape(shape)
     apart = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
-    ratio = np.divide(joint, apart, where=joint > 0, out=np.ones(shape))
     intervals = np.count_nonzero(joint.any(axis=2), axis=1)
     classes = np.count_nonzero(np.bincount(codes, weight))
     chance = (intervals - 1) * (classes - 1) / (2 * weight.sum())
-    return np.asarray(np.sum(joint * np.log(ratio), axis=(1, 2)) - chance)
+    return np.asarray(rel_entr(joint, apart).sum(axis=(1, 2)) - chance)
 
 
 def pair_interactions(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -116,9 +116,8 @@ def pair_interactions(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> n
     joint = tensor.transpose(1, 3, 0, 2, 4).reshape(n_columns, n_columns, n_classes, -1)
     cells = joint.sum(axis=2)
     apart = cells[:, :, None] * joint.sum(axis=3, keepdims=True)
-    ratio = np.divide(joint, apart, where=joint > 0, out=np.ones_like(joint))
     occupied = np.count_nonzero(cells > 0, axis=2)  # on the diagonal: intervals of one feature
-    information = np.sum(joint * np.log(ratio), axis=(2, 3))
+    information = rel_entr(joint, apart).sum(axis=(2, 3))
     information -= (occupied - 1) * (n_classes - 1) / (2 * effective)
     single = information.diagonal()
     interaction = information - single[:, None] - single
