@@ -32,6 +32,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -42,6 +43,8 @@ from lincent.estimators.base import (
     NONNEGATIVE,
     POSITIVE,
     Calibrated,
+    Classifier,
+    ProbabilityMixin,
     output_like_input,
 )
 from lincent.estimators.calibration import OutOfFoldScores
@@ -422,7 +425,7 @@ def fit_whole(
 # The estimators.
 
 
-class AdditiveModel(TableClassifier):
+class AdditiveModel(BaseEstimator):
     """Terms, scores and shape functions of AdditiveLCC and AdditiveLCCCV.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and choose these
@@ -651,7 +654,7 @@ class AdditiveModel(TableClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCC(AdditiveModel):
+class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     """Additive model of one spline per column, fitted by centralization.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
@@ -787,7 +790,7 @@ class AdditiveLCC(AdditiveModel):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCCCV(AdditiveModel):
+class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
 
     Parameters

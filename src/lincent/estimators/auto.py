@@ -36,6 +36,7 @@ from lincent.estimators.auto_candidates import (
     scaled_for,
     suitable_maps,
 )
+from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
 from lincent.estimators.problem import HostTraining, binary_tasks, check_class_weight
@@ -103,7 +104,7 @@ REFERENCE_ROWS = 32
 
 
 @dataclass(eq=False, repr=False)
-class AutoLCC(TableClassifier):
+class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local

@@ -138,7 +138,7 @@ class SolverMixin:
         self.solver_ = solvers[0] if len(solvers) == 1 else solvers
 
 
-class LinearMixin(SolverMixin):
+class LinearMixin:
     """The fitted attributes of linear classifiers, and the projection x.beta.
 
     One-vs-one scores are votes between pairs of classes, and whoever reads ``coef_`` takes a row of
@@ -158,7 +158,7 @@ class LinearMixin(SolverMixin):
             raise AttributeError(f"{name} has coef_ instead of feature_importances_.")
         return np.asarray(np.sqrt(np.mean(self._coef**2, axis=0)))
 
-    def _store(self, parts: list[Direction]) -> None:
+    def _store(self: Any, parts: list[Direction]) -> None:
         if hasattr(self, "discriminator"):
             self._rules = [part.rule for part in parts]
         self._coef = np.array([part.beta for part in parts])
@@ -204,7 +204,7 @@ class LinearMixin(SolverMixin):
 
 
 @dataclass(eq=False, repr=False)
-class LCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class LCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier.
 
     Finds the direction that moves the samples of each class toward their own center while it moves

@@ -41,6 +41,7 @@ from lincent.estimators.linear import (
     LCC,
     Direction,
     LinearMixin,
+    SolverMixin,
     controls,
     fit_discriminator_on,
     squeeze_single,
@@ -123,7 +124,7 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;

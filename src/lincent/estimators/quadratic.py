@@ -25,6 +25,7 @@ from lincent.estimators.base import (
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
+    SolverMixin,
     controls,
     fit_discriminator_on,
     squeeze_single,
@@ -46,7 +47,7 @@ UNSCALED = (2.0**-7, 2.0**20)
 
 
 @dataclass(eq=False, repr=False)
-class FQCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class FQCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: the loss of a sample is the difference of its

@@ -34,7 +34,13 @@ from lincent.estimators.base import (
     Strategy,
     StrategyOrJoint,
 )
-from lincent.estimators.linear import Direction, LinearMixin, RegularizedFit, check_hinge_range
+from lincent.estimators.linear import (
+    Direction,
+    LinearMixin,
+    RegularizedFit,
+    SolverMixin,
+    check_hinge_range,
+)
 from lincent.estimators.problem import (
     STRATEGIES,
     BinaryProblem,
@@ -58,7 +64,7 @@ LARGE = 2.0**20
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class RegularizedLCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term

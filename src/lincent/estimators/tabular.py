@@ -21,10 +21,11 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, open_training
+from lincent.estimators.base import open_training
 from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.problem import check_class_weight, read_labels, refuse_namespace
 from lincent.estimators.remote import RemoteTraining, check_device_rows
@@ -212,8 +213,8 @@ def sample_of_remote(
     return rows.merged(), columns
 
 
-class TableClassifier(ProbabilityMixin, Classifier):
-    """A classifier of tables.
+class TableClassifier(BaseEstimator):
+    """A classifier of tables, beside ``Classifier``.
 
     Subclasses have ``margin_range``, ``categorical_features``, ``keep_columns``, ``tol``,
     ``max_iter``, ``time_limit``, ``random_state``, ``_fit_table`` and ``_block_scores``: from
