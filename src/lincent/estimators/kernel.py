@@ -408,12 +408,7 @@ default="rbf"
             self.support_vectors_ = rows[position]
         for name in ("_samples", "_mapping", "_kernel_reach"):
             self.__dict__.pop(name, None)
-        directions = [part for _, part in parts]
-        self._intercept = np.array([part.intercept for part in directions])
-        self._rules = [part.rule for part in directions]
-        centers = np.array([part.centers for part in directions])
-        self.centers_ = centers[0] if len(parts) == 1 else centers
-        self._store_certificates([part.solution for part in directions])
+        self._store_directions([part for _, part in parts])
 
     def _project(self, X: Any) -> np.ndarray:
         if self._precomputed:

@@ -127,6 +127,17 @@ class SolverMixin:
             stacklevel=2,
         )
 
+    def _store_directions(self: Any, parts: list[Direction]) -> None:
+        """Set intercepts, class centers, discriminators and certificates."""
+        if hasattr(self, "discriminator"):
+            self._rules = [part.rule for part in parts]
+        self._intercept = np.array([part.intercept for part in parts])
+        centers = np.array([part.centers for part in parts])
+        self.centers_ = centers[0] if len(parts) == 1 else centers
+        # The directions of a joint problem share its certificate.
+        solutions = {id(part.solution): part.solution for part in parts}
+        self._store_certificates(list(solutions.values()))
+
     def _store_certificates(self: Any, solutions: Sequence[Any]) -> None:
         """Set objectives, ``duality_gap_``, ``n_iter_`` and ``solver_``."""
         certificates = [solution.certificate for solution in solutions]
@@ -147,6 +158,7 @@ class LinearMixin:
 
     _coef: np.ndarray
     _intercept: np.ndarray
+    centers_: np.ndarray
     coef_ = _of_classes("_coef")
     intercept_ = _of_classes("_intercept")
 
@@ -159,15 +171,8 @@ class LinearMixin:
         return np.asarray(np.sqrt(np.mean(self._coef**2, axis=0)))
 
     def _store(self: Any, parts: list[Direction]) -> None:
-        if hasattr(self, "discriminator"):
-            self._rules = [part.rule for part in parts]
         self._coef = np.array([part.beta for part in parts])
-        self._intercept = np.array([part.intercept for part in parts])
-        centers = np.array([part.centers for part in parts])
-        self.centers_ = centers[0] if len(parts) == 1 else centers
-        # The directions of a joint problem share its certificate.
-        solutions = {id(part.solution): part.solution for part in parts}
-        self._store_certificates(list(solutions.values()))
+        self._store_directions(parts)
 
     def _draws(self: Any) -> dispatch.Draws:
         """Return ``_generator()``, made on first use where that may be, since it takes a while."""
