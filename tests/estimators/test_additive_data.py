@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import AdditiveLCC
-from lincent.estimators.additive_problem import Terms
+from lincent.estimators.additive import Terms
 from support.labeled import noisy
 
 da = pytest.importorskip("dask.array")

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from lincent.estimators.additive_problem import AdditiveProblem, Terms
-from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.joint_fit import Costs, Limits
+from lincent.estimators.additive import AdditiveProblem, Terms
+from lincent.estimators.tabular import Costs, TrainingRows
+from lincent.solvers.solution import Controls
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(300, 3))
@@ -15,7 +15,7 @@ KEYS = np.arange(300, dtype=np.uint64)
 def problem():
     rows = TrainingRows(Z, KEYS, CODES, np.ones(300), None)
     costs = Costs(np.array([0.5, 0.5]), (0.0, 2.0))
-    return AdditiveProblem(rows, costs, Limits(1e-9, 200, lambda: False))
+    return AdditiveProblem(rows, costs, Controls(1e-9, 200))
 
 
 def terms(ways=(0, 0, 0)):

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.estimators.additive_problem import AdditiveProblem, AdditiveRows, Terms
-from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.joint_fit import Costs, Limits
+from lincent.estimators.additive import AdditiveProblem, AdditiveRows, Terms
+from lincent.estimators.tabular import Costs, TrainingRows
 from lincent.problems.joint import SeparateLoss
 from lincent.solvers.newton.joint import Design, solve_path
+from lincent.solvers.solution import Controls
 
 SMOOTHINGS, CS, COUNT = [0.01, 0.1, 1.0], [0.001, 0.1, 2.0], 4
 
@@ -21,7 +21,7 @@ def problem(m=240, n=3, classes=2, seed=0):
     codes = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
     rows = TrainingRows(Z, np.arange(m, dtype=np.uint64), codes, rng.integers(1, 4, m) * 1.0, None)
     costs = Costs(np.full(classes, 1 / classes), (-1.0, 3.0))
-    return AdditiveProblem(rows, costs, Limits(1e-9, 200, lambda: False))
+    return AdditiveProblem(rows, costs, Controls(1e-9, 200))
 
 
 def terms_of(one, ways=None):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lincent.estimators.additive_problem import Terms
+from lincent.estimators.additive import Terms
 from lincent.features.pairs import LEADING, products
 
 RNG = np.random.default_rng(0)

@@ -13,10 +13,10 @@ from lincent.estimators.auto_candidates import (
     FEATURE_MAPS,
     FeatureBlocks,
     SharedFeatures,
-    TrainingRows,
     common_units,
     suitable_maps,
 )
+from lincent.estimators.tabular import TrainingRows
 from lincent.features import TreeLeaves
 
 RNG = np.random.default_rng(0)

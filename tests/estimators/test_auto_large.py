@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from lincent import AutoLCC
-from lincent.estimators import auto, auto_candidates
-from lincent.estimators.auto_candidates import FEATURE_MAPS
-from lincent.estimators.joint_fit import Costs, Limits, fit_path
+from lincent.estimators import auto, tabular
+from lincent.estimators.auto_candidates import FEATURE_MAPS, fit_path
+from lincent.estimators.tabular import Costs
 from lincent.model_selection import selection
+from lincent.solvers.solution import Controls
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(auto, "FIT_ROWS", 300)
     monkeypatch.setattr(auto, "COMPARED_ROWS", 300)
     monkeypatch.setattr(auto, "START_ROWS", 400)
-    monkeypatch.setattr(auto_candidates, "READ_ROWS", 128)
+    monkeypatch.setattr(tabular, "READ_ROWS", 128)
     monkeypatch.setattr(auto, "READ_ROWS", 128)
 
 
@@ -48,7 +49,7 @@ def from_scratch(found, X, y):
             np.concatenate(parts, axis=1),
             loss,
             [one["C"] * len(y)],
-            Limits(1e-11, 500, lambda: False),
+            Controls(1e-11, 500),
         )
         yield parts, path[0].rules
 

@@ -1,5 +1,7 @@
 """AutoLCC on blocks, batches, sparse and device arrays: chosen on a sample, fitted to all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,7 @@ from sklearn.model_selection import KFold
 
 import lincent
 from lincent import AutoLCC
-from lincent.estimators import auto, joint_fit
+from lincent.estimators import auto
 from lincent.sources.dask.schedule import Schedule
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -131,7 +133,7 @@ def test_where_others_cannot_choose_all_ensemble_are_fitted_to_all_rows(small_sa
     fit = auto.fit_in_place
 
     def watched(training, costs, limits, *given):
-        begin = fit(training, costs, limits._replace(max_iter=0), *given)
+        begin = fit(training, costs, replace(limits, max_iter=0), *given)
         found = fit(training, costs, limits, *given)
         objectives.append([[one.objective[0] for one in path] for path in (begin, found)])
         return found
@@ -146,7 +148,7 @@ def test_where_others_cannot_choose_all_ensemble_are_fitted_to_all_rows(small_sa
 
 
 def test_where_sums_are_too_large_ensemble_stay_those_of_the_sample(monkeypatch):
-    monkeypatch.setattr(joint_fit, "MAX_SUM_BYTES", 0)
+    monkeypatch.setattr(auto, "MAX_SUM_BYTES", 0)
     X, y, _ = make()
     found = model().fit(da.from_array(X, chunks=(170, N)), y)
     np.testing.assert_array_equal(found.predict(X), model().fit(X, y).predict(X))

@@ -9,18 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lincent import LCC
 from lincent.estimators.base import open_training
-from lincent.estimators.linear import (
-    OFFSET_LOSS,
-    draws,
-    fit_direction,
-    generator,
-    squeeze_single,
-    warn_if_not_converged,
-    warn_of_offset,
-)
-from lincent.estimators.problem import binary_tasks
+from lincent.estimators.linear import OFFSET_LOSS, squeeze_single, warn_of_offset
+from lincent.estimators.problem import binary_tasks, check_class_weight
 from lincent.estimators.threshold import Threshold
-from lincent.estimators.validation import check_class_weight
 from lincent.solvers.solution import Controls, Solution, Status
 from support.labeled import noisy
 
@@ -37,7 +28,7 @@ def problem(offset=0.0):
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_the_line_is_that_of_the_data_whatever_the_origin(offset):
     two, X, y = problem(offset)
-    found = fit_direction(LCC(), two, 0.01)
+    found = LCC()._fit_direction(two, 0.01)
     centers = [X[y == k].mean(axis=0) for k in (0, 1)]
     np.testing.assert_allclose(found.centers, centers, rtol=1e-9)
     low, high = (center @ found.beta for center in centers)
@@ -51,14 +42,14 @@ def test_the_line_is_that_of_the_data_whatever_the_origin(offset):
 
 def test_rules_other_than_a_cut_leave_the_midpoint_as_intercept():
     two, *_ = problem()
-    found = fit_direction(LCC(discriminator="nearest"), two, 0.01)
+    found = LCC(discriminator="nearest")._fit_direction(two, 0.01)
     assert not isinstance(found.rule, Threshold)
     assert found.intercept == -found.midpoint
 
 
 def test_a_solve_that_fell_short_is_told_with_its_cause():
     two, *_ = problem()
-    solved = fit_direction(LCC(), two, 0.01).solution
+    solved = LCC()._fit_direction(two, 0.01).solution
     worse = replace(solved.certificate, dual_objective=-1e9)
     for status, cause in (
         (Status.TIME_LIMIT, "time_limit=3 s ended the solve"),
@@ -66,8 +57,8 @@ def test_a_solve_that_fell_short_is_told_with_its_cause():
         (Status.STALLED, "the solvers stalled"),
     ):
         with pytest.warns(ConvergenceWarning, match=cause):
-            warn_if_not_converged(LCC(time_limit=3), two, 0.01, Solution(status, worse, 1, "any"))
-    warn_if_not_converged(LCC(), two, 0.01, solved)  # in silence
+            LCC(time_limit=3)._warn_if_not_converged(two, 0.01, Solution(status, worse, 1, "any"))
+    LCC()._warn_if_not_converged(two, 0.01, solved)  # in silence
 
 
 def test_one_task_stores_a_number_and_several_an_array():
@@ -124,13 +115,13 @@ def test_the_certificate_is_about_the_stored_coefficients():
 
 
 def test_a_seed_becomes_a_generator_only_where_it_is_drawn_from():
-    made = draws(LCC(random_state=3))
+    made = LCC(random_state=3)._draws()
     assert callable(made)
     assert made().integers(1000, size=5).tolist() == (
-        generator(LCC(random_state=3)).integers(1000, size=5).tolist()
+        LCC(random_state=3)._generator().integers(1000, size=5).tolist()
     )
-    assert isinstance(draws(LCC(random_state=np.random.RandomState(0))), np.random.Generator)
-    assert isinstance(draws(LCC())(), np.random.Generator)
+    assert isinstance(LCC(random_state=np.random.RandomState(0))._draws(), np.random.Generator)
+    assert isinstance(LCC()._draws()(), np.random.Generator)
 
 
 @pytest.mark.parametrize("seed", ["first", -1, 2**32, 1.5])

@@ -5,8 +5,8 @@ import pytest
 
 from lincent import AdditiveLCC
 from lincent.estimators import tabular
-from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.base import open_training
+from lincent.estimators.tabular import TrainingRows
 from lincent.sources.hashing import row_hashes
 from lincent.tables.weighted import mean_and_deviation
 

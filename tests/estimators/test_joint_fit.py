@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from lincent.estimators import joint_fit
-from lincent.estimators.auto import path_scores
-from lincent.estimators.auto_candidates import FeatureBlocks, TrainingRows
-from lincent.estimators.joint_fit import Costs, Limits, fit_models, fit_path, total_costs
+from lincent.estimators import auto_candidates
+from lincent.estimators.auto_candidates import FeatureBlocks, fit_models, fit_path, path_scores
+from lincent.estimators.tabular import Costs, TrainingRows, total_costs
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import Design, solve_path
+from lincent.solvers.solution import Controls
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(60) % 2
@@ -20,7 +20,7 @@ def test_every_feature_map_and_C_has_a_certified_model():
     rows = TrainingRows(Z, np.arange(60, dtype=np.uint64), CODES, np.ones(60), None)
     blocks = FeatureBlocks(rows, seed=0)
     chosen = {"columns": [1.0, 0.01], "splines": [0.1]}
-    models = fit_models(blocks, COSTS, chosen, Limits(1e-9, 100, lambda: False))
+    models = fit_models(blocks, COSTS, chosen, Controls(1e-9, 100))
     assert [(model.feature_map, model.C) for model in models] == [
         ("columns", 0.01),
         ("columns", 1.0),
@@ -34,7 +34,7 @@ def test_every_feature_map_and_C_has_a_certified_model():
 def test_wide_features_are_solved_in_the_space_of_the_samples():
     wide = RNG.normal(size=(20, 70))
     loss = COSTS.loss(CODES[:20], np.ones(20))
-    (found,) = fit_path(wide, loss, [5.0], Limits(1e-10, 100, lambda: False))
+    (found,) = fit_path(wide, loss, [5.0], Controls(1e-10, 100))
     assert found.rules.shape == (71, 1)
     assert found.relative_gap[0] <= 1e-10
     rules, at = found.rules[:-1], loss.read(wide @ found.rules[:-1] + found.rules[-1])
@@ -47,11 +47,11 @@ def test_wide_features_are_solved_in_the_space_of_the_samples():
 @pytest.mark.parametrize("steps", [0, 25])
 def test_steps_in_single_precision_end_at_the_solution_in_double(steps, monkeypatch):
     """Where they are not enough, others follow; either way the models are certified."""
-    monkeypatch.setattr(joint_fit, "FLOAT32_STEPS", steps)
+    monkeypatch.setattr(auto_candidates, "FLOAT32_STEPS", steps)
     X = RNG.normal(size=(60, 12)) * 10.0 ** np.linspace(-2, 2, 12)
     loss = COSTS.loss(CODES, np.ones(60))
     scales = [0.1, 1e3]
-    found = fit_path(X, loss, scales, Limits(1e-9, 200, lambda: False), float32=True)
+    found = fit_path(X, loss, scales, Controls(1e-9, 200))
     wanted = solve_path(Design(X, CODES, np.ones(60)), loss, scales, 1e-10, 200)
     for mine, other in zip(found, wanted, strict=True):
         assert mine.relative_gap[0] <= 1e-9

@@ -8,9 +8,8 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
-from lincent.features import clusters
-from lincent.features.clusters import find_local_centers
-from lincent.features.similarity import squared_distances
+from lincent.features import similarity
+from lincent.features.similarity import find_local_centers, squared_distances
 from support.labeled import ring
 
 
@@ -115,10 +114,12 @@ def test_many_rows_go_through_mini_batches(monkeypatch):
         ]
         return float(np.concatenate(nearest).mean())
 
-    monkeypatch.setattr(clusters, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(similarity, "SAMPLE_ROWS", 60)
     found = find_local_centers(X, y, np.ones(2000), 10, 0)
     assert found.sizes.sum() == pytest.approx(2000)
-    monkeypatch.setattr(clusters, "_means", lambda points, counts, k, seed: sample(points, k, seed))
+    monkeypatch.setattr(
+        similarity, "_means", lambda points, counts, k, seed: sample(points, k, seed)
+    )
 
     def sample(points, k, seed):
         means = KMeans(k, n_init=1, random_state=seed).fit(points[:60])
@@ -126,7 +127,7 @@ def test_many_rows_go_through_mini_batches(monkeypatch):
 
     assert spread(found) < 0.95 * spread(find_local_centers(X, y, np.ones(2000), 10, 0))
     monkeypatch.undo()
-    monkeypatch.setattr(clusters, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(similarity, "SAMPLE_ROWS", 60)
     order = np.random.default_rng(1).permutation(int(weight.sum()))
     weighted = find_local_centers(X, y, weight.astype(float), 10, 0)
     again = find_local_centers(

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
-from lincent.features.clusters import find_local_centers
-from lincent.features.similarity import Extension
+from lincent.features.similarity import find_local_centers
 from support.labeled import ring
 from support.samples import three_classes
 
@@ -20,7 +19,7 @@ def test_ensemble_is_the_weighted_mean_of_its_models():
         linear = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(X[train], y[train])
         seed = np.random.RandomState(0).randint(2**31)
         found = find_local_centers(X[train], y[train], np.ones(40), 5, seed)
-        extended = Extension(found.centers, 1 / found.variance, found.whitening(1.0))
+        extended = found.extension(1.0)
         psi = [extended(part) for part in (X[train], X)]
         bent = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(psi[0], y[train])
         for weight, rule, rows in zip(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.features.relevance import (
+from lincent.features.pairs import (
     MAX_PAIRED,
     MIN_WEIGHT,
     mutual_relevance_weights,

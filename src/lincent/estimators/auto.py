@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,35 +24,36 @@ from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
     PAIRS,
-    READ_ROWS,
     SPLINES,
     FeatureBlocks,
+    JointModel,
     SharedFeatures,
-    TrainingRows,
     check_feature_maps,
     common_units,
+    fit_models,
     is_sparse,
+    path_scores,
     scaled_for,
     suitable_maps,
 )
 from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
-from lincent.estimators.joint_fit import (
+from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
+from lincent.estimators.problem import HostTraining, binary_tasks, check_class_weight
+from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.tabular import (
+    READ_ROWS,
     Costs,
-    JointModel,
-    Limits,
+    TableClassifier,
+    TrainingRows,
     fit_in_place,
-    fit_models,
-    refit_models,
-    search_tolerance,
+    flat,
+    sample_of_remote,
     total_costs,
 )
-from lincent.estimators.regularized import RegularizedLCC, check_hinge_range
-from lincent.estimators.remote import RemoteTraining
-from lincent.estimators.tabular import TableClassifier, flat, sample_of_remote
-from lincent.features.relevance import pair_interactions
+from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
-from lincent.model_selection.folds import make_folds, number_of_folds
+from lincent.model_selection.folds import make_folds
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
 from lincent.model_selection.search import search_folds
 from lincent.model_selection.selection import (
@@ -64,9 +64,7 @@ from lincent.model_selection.selection import (
     select,
     select_few,
 )
-from lincent.problems.joint import JointLoss, SeparateLoss
-from lincent.solvers.newton.joint import Design, Span, solve_path
-from lincent.solvers.solution import silent
+from lincent.solvers.solution import Controls, silent
 from lincent.sources.hashing import row_hashes
 from lincent.sources.source import is_streamed, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation, merged
@@ -91,7 +89,6 @@ N_KEPT, N_KEPT_MANY = 32, 16
 """Candidates that are evaluated on more than one fold, and the same for many classes or samples."""
 ENSEMBLE_SIZE, ENSEMBLE_SIZE_MANY = 16, 4
 """Candidates that are averaged: more of them where a choice among them is mostly chance."""
-SEARCH_STEPS = 12
 LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.5)
 """Candidates for C, per sample, on leaves of trees."""
 N_KEPT_SEPARATE = 3
@@ -99,6 +96,9 @@ N_KEPT_SEPARATE = 3
 LEAF_SEARCH_TOL = 1e-4
 LEAF_ROWS = 50_000
 """Models on leaves are fitted to so many samples at most."""
+MAX_SUM_BYTES = 2**28
+"""Where a block would return more, for many classes and features, models stay those of the
+sample."""
 REFERENCE_ROWS = 32
 """Samples at which ``feature_importances_`` is computed."""
 
@@ -242,19 +242,13 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     probability = "sigmoid"  # at no further fit, so it is no parameter
 
     def _check_params(self) -> None:
-        self._validate_params()
-        check_hinge_range(self.margin_range)
+        super()._check_params()
         check_feature_maps(self.feature_maps)
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
-        self._check_params()
+    def _fit_table(self, X: Any, y: Any, sample_weight: Any, seed: int, limits: Controls) -> None:
         names, own = check_feature_maps(self.feature_maps)
-        limits = self._limits()
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        X, y, sample_weight = self._sparse_to_batches(X, y, sample_weight)
         training: RemoteTraining | None = None
         if is_streamed(X):
-            number_of_folds(self.cv, remote=True)
             training = self._open_remote(X, y, sample_weight)
             drawn = max(
                 FIT_ROWS + COMPARED_ROWS,
@@ -309,34 +303,33 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         if others is not None and training is None:
             rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), totals), others)
             grown = self._scaled(data[rest]).merged()
-        for name in chosen.keys() - dense.keys():
-            models += self._fit_leaves(blocks, name, chosen[name], grown, limits)
+        trees = chosen.keys() - dense.keys()
+        fits = [self._fit_leaves(blocks, name, chosen[name], grown, limits) for name in trees]
+        leaves = [model for own_models in fits for model in own_models]
         if others is not None:
             held_out = self._scaled(data[others])
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
             selection = select_few(
                 selection,
-                [_scored(model, blocks, held_out) for model in models],
+                [_scored(model, blocks, held_out) for model in (*models, *leaves)],
                 [np.flatnonzero(part == k) for k in range(4)],
                 Labels(held_out.codes, held_out.weight, len(self.classes_)),
                 criterion,
                 N_FEW,
             )
             factors = selection.factors()
-            models = [model for model in models if (model.feature_map, model.C) in factors]
+            models, leaves = (
+                [model for model in part if (model.feature_map, model.C) in factors]
+                for part in (models, leaves)
+            )
             samples = others
-        leaves = [model for model in models if is_sparse(model.feature_map, own)]
-        models = [model for model in models if not is_sparse(model.feature_map, own)]
-        n_classes, scaling = len(self.classes_), (self._center, self._scale)
         if training is not None or others is not None:
             source = data if training is None else training
-            refit = partial(refit_models, blocks=blocks, scaling=scaling, n_classes=n_classes)
             if source.shape[0] > 2 * START_ROWS:
                 some = data[data.sample(START_ROWS, totals)]
-                loose = limits._replace(tol=max(self.tol, START_TOL))
-                models = refit(models, solve=partial(fit_in_place, some, costs, loose))
-            run = None if training is None else partial(training.each, n_jobs=None)
-            models = refit(models, solve=partial(fit_in_place, source, costs, limits), run=run)
+                loose = replace(limits, tol=max(self.tol, START_TOL))
+                models = self._refit(models, blocks, some, costs, loose)
+            models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
         self._set_results(selection)
         if training is None:  # the sample of blocks has no positions
@@ -344,7 +337,33 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             probabilities = self.out_of_fold_probabilities_
             warn_if_uninformative(self, probabilities, data.codes, data.weight)
         self._set_model([*models, *leaves], selection, blocks)
-        return self
+
+    def _refit(
+        self,
+        models: Sequence[JointModel],
+        blocks: FeatureBlocks,
+        samples: TrainingRows | RemoteTraining,
+        costs: Costs,
+        limits: Controls,
+    ) -> list[JointModel]:
+        """Fit models of fewer samples to these; all feature maps share the passes over them."""
+        n_classes = len(self.classes_)
+        n_pairs = 1 if n_classes == 2 else n_classes * (n_classes - 1) // 2
+
+        def refit(name: str) -> list[JointModel]:
+            own = [model for model in models if model.feature_map == name]
+            mapping = blocks.mapping(name, self._center, self._scale)
+            if 8 * len(own) * n_pairs * (mapping.width + 1) ** 2 > MAX_SUM_BYTES:
+                return own
+            Cs, starts = [model.C for model in own], [model.rules for model in own]
+            path = fit_in_place(samples, costs, limits, mapping, Cs, starts, mapping.basis)
+            return [JointModel.of(name, *pair) for pair in zip(Cs, path, strict=True)]
+
+        names = dict.fromkeys(model.feature_map for model in models)
+        jobs = [partial(refit, name) for name in names]
+        if isinstance(samples, TrainingRows):
+            return [model for job in jobs for model in job()]
+        return [model for own in samples.each(jobs, None) for model in own]
 
     def _fit_leaves(
         self,
@@ -352,37 +371,33 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         name: str,
         Cs: Sequence[float],
         rows: TrainingRows,
-        limits: Limits,
+        limits: Controls,
     ) -> list[JointModel]:
         """Grow trees and fit certified linear models on their leaves."""
         _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
-        blocks.fitted[name] = blocks.grow(name, rows)
-        features = blocks.fitted[name]._transform(rows.Z)
+        blocks.fitted[name] = block = blocks.grow(name, rows)
         models = []
-        for C in Cs:
-            linear = self._leaf_model(C, limits).fit(features, rows.codes, rows.weight)
-            rules = np.concatenate([linear.coef_.T, linear.intercept_[None]])
-            objective = np.atleast_1d(linear.objective_)
-            steps = int(np.sum(linear.n_iter_))
-            models.append(JointModel(name, C, rules, objective, linear.duality_gap_, steps))
+        for C, parts in zip(Cs, self._leaf_paths(block, rows, Cs, limits), strict=True):
+            certificates = [part.solution.certificate for part in parts]
+            objective = np.array([one.objective for one in certificates])
+            gap = max(one.relative_gap for one in certificates)
+            steps = sum(part.solution.iterations for part in parts)
+            models.append(JointModel(name, C, _rules(parts), objective, gap, steps))
         return models
 
-    def _leaf_model(self, C: float, limits: Limits) -> RegularizedLCC:
-        """Return a linear model on leaves; of many classes one against the rest."""
-        seconds = 1e-3 if limits.out_of_time() else self.time_limit  # it ends where it is
-        weights = self.class_weight
-        if isinstance(weights, dict):
-            codes = {label: k for k, label in enumerate(self.classes_.tolist())}
-            weights = {codes[label]: weight for label, weight in weights.items() if label in codes}
-        return RegularizedLCC(
-            C,
-            self.margin_range,
-            class_weight=weights,
-            multi_class="ovr",
-            tol=limits.tol,
-            max_iter=limits.max_iter,
-            time_limit=seconds,
-        )
+    def _leaf_paths(
+        self, block: Any, rows: TrainingRows, Cs: Sequence[float], limits: Controls
+    ) -> list[tuple[Direction, ...]]:
+        """Return linear models on leaves for each C; of many classes one against the rest."""
+        training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
+        costs = check_class_weight(self.class_weight, self.classes_, training.totals)
+        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, 0)
+        paths = []
+        for task in binary_tasks(len(self.classes_), "ovr"):
+            problem = training.task(task, costs)
+            problem = problem.balanced() if isinstance(self.class_weight, str) else problem
+            paths.append(fit.directions(problem, Cs))
+        return list(zip(*paths, strict=True))
 
     def _candidate_names(
         self, names: list[str] | None, own: dict[str, Any], searched: TrainingRows, remote: bool
@@ -393,8 +408,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         )
         suitable = suitable_maps(searched.units, len(self._scale), None if remote else sizes)
         if remote:
-            trees = [name for name in own if is_sparse(name, own)]
-            own = {name: one for name, one in own.items() if name not in trees}
+            own = {name: one for name, one in own.items() if not is_sparse(name, own)}
             log = print if self.verbose else silent
             log("feature maps of leaves are left out: trees need X in memory")
         if names is None:
@@ -438,7 +452,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         own: dict[str, Any],
         shared: SharedFeatures,
         criterion: Criterion,
-        limits: Limits,
+        limits: Controls,
     ) -> Selection:
         """Evaluate all candidates on the first fold and the best of them on the others.
 
@@ -461,7 +475,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         shape = (len(data.Z), n_classes if n_classes > 2 else 1)
         scores = np.full((len(candidates), *shape), np.nan)
         n_folds = np.zeros(len(candidates), dtype=np.intp)
-        rough = limits._replace(tol=LEAF_SEARCH_TOL)
+        rough = replace(limits, tol=LEAF_SEARCH_TOL)
 
         def spared() -> bool:
             """Return whether trees, which cannot stop half-way, are left out for lack of time."""
@@ -494,7 +508,9 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
                 if spared() or len(np.unique(grown.codes)) < n_classes:
                     return np.zeros((len(positions), len(test), shape[1]))
                 block = blocks.grow(name, grown, half=len(further.Z) > 0)
-                return leaf_scores(block, self._leaf_model(1.0, rough), own_Cs, grown, held_out)
+                models = map(_rules, self._leaf_paths(block, grown, own_Cs.tolist(), rough))
+                features = block._transform(held_out)
+                return np.stack([features @ rules[:-1] + rules[-1] for rules in models])
 
             with _threads.share_cores(self.n_jobs, len(by_map)):
                 items = enumerate(by_map.items())
@@ -610,7 +626,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
                 "Some models are not certified: the worst relative duality gap is "
                 f"{self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     @property
@@ -642,38 +658,9 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         return np.asarray(scores + self._shift)
 
 
-@np.errstate(invalid="ignore")  # of float32 products: see solvers/newton/joint.py
-def path_scores(
-    features: np.ndarray,
-    held_out: np.ndarray,
-    loss: SeparateLoss | JointLoss,
-    totals: np.ndarray,
-) -> np.ndarray:
-    """Return decision values of held-out samples for each C: (C, samples, outputs)."""
-    span = Span(features)
-    held_out = held_out if span.basis is None else held_out @ span.basis
-    design = Design(span.rows, loss.codes, loss.weight)
-    tol = search_tolerance(3 if isinstance(loss, JointLoss) else 2)
-    path = solve_path(
-        design, loss, totals.tolist(), tol, SEARCH_STEPS, certify=False, least_steps=1
-    )
-    models = [solution.rules.astype(held_out.dtype) for solution in path]
-    return np.stack([held_out @ model[:-1] + model[-1] for model in models])
-
-
-def leaf_scores(
-    block: Any, model: RegularizedLCC, Cs: np.ndarray, rows: TrainingRows, held_out: np.ndarray
-) -> np.ndarray:
-    """Return decision values of held-out samples for each C: (C, samples, outputs)."""
-    inner, outer = block._transform(rows.Z), block._transform(held_out)
-    model.set_params(warm_start=True)
-    scores = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for C in Cs.tolist():
-            model.set_params(C=C).fit(inner, rows.codes, rows.weight)
-            scores.append(outer @ model.coef_.T + model.intercept_)
-    return np.stack(scores)
+def _rules(parts: Sequence[Direction]) -> np.ndarray:
+    """Return the coefficients of linear models, one column each; the last row is the intercept."""
+    return np.stack([np.append(part.beta, part.intercept) for part in parts], axis=1)
 
 
 def _scored(model: JointModel, blocks: FeatureBlocks, held_out: TrainingRows) -> ScoredCandidate:

@@ -11,7 +11,7 @@ Blocks get features normalized by their standard deviation, or further weighted 
 first word of their name selects.  Where all features have the same unit (pixels, channels, votes),
 the standard deviation of a feature tells how much it matters, and "even" blocks get them in that
 common unit; such feature maps are candidates on such data only.  "relevant" blocks get features the
-larger, the more they depend on the class (``features.relevance``).
+larger, the more they depend on the class (``features.pairs``).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from scipy.linalg import block_diag
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from lincent import _console
+from lincent.estimators.tabular import Costs, TrainingRows, search_tolerance
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
-from lincent.features.pairs import PairProducts
-from lincent.features.relevance import mutual_relevance_weights
+from lincent.features.pairs import PairProducts, mutual_relevance_weights
 from lincent.features.transformer import BLOCK_ROWS, EncodedSamples, FeatureMap
-from lincent.sources.gradients import JointPoint, JointReader, JointSums, LossStructure, joint_sums
+from lincent.problems.joint import JointLoss, SeparateLoss
+from lincent.solvers.newton.joint import Design, JointSolution, Span, solve_path
+from lincent.solvers.solution import Controls
 from lincent.sources.hashing import row_hashes
-from lincent.sources.landmarks import RowMapping
-from lincent.sources.shared_reads import merge_results
 from lincent.sources.source import Kind, dense_rows, kind_of, namespace_of
-from lincent.tables.weighted import merged, shares_of_classes
 
 COLUMNS, SPLINES, PAIRS, LEAVES = "columns", "splines", "splines + pairs", "forest leaves"
 EVEN, RELEVANT = "even", "relevant"
@@ -49,8 +49,9 @@ MAX_SPLINES, MAX_LANDMARKS = 200, 1_000
 to so many: at 2,000 samples of 500 features splines took 12 of 20 seconds and had no weight."""
 LEAST_CLASS = 10
 """Leaves are candidates if every class has so many samples: trees need some of each."""
-READ_ROWS = 2_048
-"""Samples that are mapped, or scored, at a time."""
+SEARCH_STEPS = 12
+"""Of a model in a search, at most."""
+FLOAT32_STEPS = 25
 COMMON_UNIT = 0.5
 """Features have one unit if this fraction of them has at least this fraction of the largest
 range."""
@@ -198,77 +199,6 @@ class TransformerMap(FeatureMap):
         features = self.transformer_.transform(np.asarray(place.fetch(Z)))
         features = dense_rows(features) if kind_of(features) is Kind.SPARSE else features
         return place.send(np.asarray(features, dtype=np.float64).reshape(len(Z), -1))
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """Encoded samples with hashes (of their values), class codes and weights."""
-
-    Z: np.ndarray
-    keys: np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
-    units: np.ndarray | None
-
-    def __getitem__(self, index: np.ndarray) -> TrainingRows:
-        return TrainingRows(
-            self.Z[index], self.keys[index], self.codes[index], self.weight[index], self.units
-        )
-
-    def joined(self, other: TrainingRows) -> TrainingRows:
-        """Return these samples and others."""
-        both = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("Z", "keys", "codes", "weight")
-        }
-        return replace(self, **both)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.Z.shape[0], self.Z.shape[1]
-
-    @property
-    def totals(self) -> np.ndarray:
-        """The weight of each class."""
-        return np.bincount(self.codes, weights=self.weight)
-
-    def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
-        """Return the sums over mapped samples, mapped a few at a time in each pass."""
-
-        def read(points: list[JointPoint]) -> list[JointSums]:
-            total: list[tuple[JointSums, ...]] = []
-            for start in range(0, len(self.codes), READ_ROWS):
-                part = slice(start, start + READ_ROWS)
-                given = mapping(self.Z[part]), self.codes[part], self.weight[part], structure
-                sums = tuple(joint_sums(*given, point) for point in points)
-                total = [merge_results([*total, sums])]
-            return list(total[0])
-
-        return read
-
-    def merged(self) -> TrainingRows:
-        """Return the unique samples in the order of their hashes, with total weights."""
-        everything = np.arange(len(self.codes))
-        index, weight = merged(everything, self.keys, self.codes, self.weight)
-        return replace(self[index], weight=weight)
-
-    def sample(self, count: int, totals: Sequence[float] | None = None) -> np.ndarray:
-        """Return the indices of about ``count`` unique samples, stratified by class weight.
-
-        Drawn by hash, so duplicates stay together and the order of the samples does not matter.
-        ``totals`` are the weights of the classes where these samples are drawn themselves.
-        """
-        used = self.weight > 0
-        classes = [np.flatnonzero(used & (self.codes == k)) for k in np.unique(self.codes)]
-        unique = [np.unique(self.keys[rows]) for rows in classes]
-        weights = totals or [float(self.weight[rows].sum()) for rows in classes]
-        counts = shares_of_classes([len(hashes) for hashes in unique], weights, count)
-        drawn = [
-            rows[self.keys[rows] <= hashes[some - 1]]
-            for rows, hashes, some in zip(classes, unique, counts, strict=True)
-            if some
-        ]
-        return np.sort(np.concatenate(drawn))
 
 
 @dataclass(frozen=True)
@@ -467,3 +397,84 @@ class SharedFeatures:
             self.blocks.fill(out, name, self._Z)
             self._features[name] = out
         return self._features[name][self._unique[positions]]
+
+
+# Linear models on feature maps.
+
+
+@dataclass(frozen=True)
+class JointModel:
+    """One linear model (or one for each class) on a feature map; the last row is the intercept."""
+
+    feature_map: str
+    C: float
+    rules: np.ndarray
+    objective: np.ndarray
+    gap: float
+    iterations: int
+
+    @classmethod
+    def of(cls, feature_map: str, C: float, solution: JointSolution) -> JointModel:
+        gap = float(solution.relative_gap.max())
+        return cls(feature_map, C, solution.rules, solution.objective, gap, solution.iterations)
+
+
+def fit_models(
+    blocks: FeatureBlocks, costs: Costs, chosen: Mapping[str, Sequence[float]], limits: Controls
+) -> list[JointModel]:
+    """Fit each feature map for some C (per sample); its features are freed before the next."""
+    loss = costs.loss(blocks.codes, blocks.weight)
+    models: list[JointModel] = []
+    for done, (name, Cs) in enumerate(chosen.items()):
+        _console.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} of its C")
+        ordered = sorted(Cs)
+        scales = [C * float(blocks.weight.sum()) for C in ordered]
+        path = fit_path(blocks.features(name, blocks.Z), loss, scales, limits)
+        models += [JointModel.of(name, *pair) for pair in zip(ordered, path, strict=True)]
+    return models
+
+
+def fit_path(
+    features: np.ndarray,
+    loss: SeparateLoss | JointLoss,
+    scales: Sequence[float],
+    limits: Controls,
+) -> list[JointSolution]:
+    """Return certified models; with more features than samples as combinations of the samples.
+
+    Steps in single precision lead to points in double; what does not converge goes on in double.
+    Such steps end near the optimum of an objective that is flat there: models of weighted samples
+    then agree with those of duplicated samples to seven digits, not to nine.
+    """
+    span, tol, most = Span(features), limits.tol, min(limits.max_iter, FLOAT32_STEPS)
+    design = Design(span.rows, loss.codes, loss.weight, light=span.rows.astype(np.float32))
+    path = solve_path(design, loss, scales, tol, most, out_of_time=limits.out_of_time)
+    design = Design(span.rows, loss.codes, loss.weight)
+    for k, begun in enumerate(path):
+        left = limits.max_iter - begun.iterations
+        if begun.relative_gap.max() > tol and limits.max_iter > most and not limits.out_of_time():
+            scale, start = scales[k : k + 1], begun.rules
+            [ended] = solve_path(
+                design, loss, scale, tol, left, start=start, out_of_time=limits.out_of_time
+            )
+            path[k] = replace(ended, iterations=ended.iterations + begun.iterations)
+    return [replace(one, rules=span.outer(one.rules)) for one in path]
+
+
+@np.errstate(invalid="ignore")  # of float32 products: see solvers/newton/joint.py
+def path_scores(
+    features: np.ndarray,
+    held_out: np.ndarray,
+    loss: SeparateLoss | JointLoss,
+    totals: np.ndarray,
+) -> np.ndarray:
+    """Return decision values of held-out samples for each C: (C, samples, outputs)."""
+    span = Span(features)
+    held_out = held_out if span.basis is None else held_out @ span.basis
+    design = Design(span.rows, loss.codes, loss.weight)
+    tol = search_tolerance(3 if isinstance(loss, JointLoss) else 2)
+    path = solve_path(
+        design, loss, totals.tolist(), tol, SEARCH_STEPS, certify=False, least_steps=1
+    )
+    models = [solution.rules.astype(held_out.dtype) for solution in path]
+    return np.stack([held_out @ model[:-1] + model[-1] for model in models])

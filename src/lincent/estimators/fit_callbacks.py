@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import RLock
 from typing import Any, TypeVar
 
 from lincent import _console
-from lincent.solvers.solution import Controls, Solution
+from lincent.solvers.solution import Solution
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -154,12 +153,6 @@ def _printer(model: Any) -> _console.Listener:
             log(f"{what} {done + 1} of {total}" + (f": {detail}" if detail else ""))
 
     return show
-
-
-def observed(limits: Controls, model: Any, name: str) -> Controls:
-    """Return the controls of a solve that callbacks of the estimator may observe and stop."""
-    tasks = getattr(model, "_fit_tasks", None)
-    return limits if tasks is None else replace(limits, watch=tasks.solve(name))
 
 
 def solve_ended(model: Any, name: str, solution: Solution) -> bool:

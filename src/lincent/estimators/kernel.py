@@ -12,7 +12,6 @@ and equal samples of one class one row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -22,31 +21,28 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.linear import (
-    Direction,
-    RegularizedFit,
-    check_margin,
-    fit_discriminator_on,
-    generator,
-    solve_controls,
-    store_certificates,
-    warn_if_not_converged,
-    warn_of_offset,
-)
-from lincent.estimators.problem import BinaryProblem, HostTraining, scaled_costs
-from lincent.estimators.remote import Training
-from lincent.estimators.threshold import Line, fit_discriminator
-from lincent.estimators.validation import (
+from lincent.estimators.base import (
     COUNT,
     PAPER_CONSTRAINTS,
     POSITIVE,
     Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
     Rule,
     SolverName,
     Strategy,
-    refuse_backend,
 )
+from lincent.estimators.linear import (
+    Direction,
+    RegularizedFit,
+    SolverMixin,
+    fit_discriminator_on,
+    warn_of_offset,
+)
+from lincent.estimators.problem import BinaryProblem, HostTraining, scaled_costs
+from lincent.estimators.remote import Training, refuse_backend
+from lincent.estimators.threshold import Line, fit_discriminator
 from lincent.features.similarity import similarity
 from lincent.problems.centralization import Program, certify, difference_of, lcc_program
 from lincent.problems.joint import SmoothedHinge
@@ -56,6 +52,7 @@ from lincent.solvers.solution import Solution
 from lincent.sources.dense import KernelMatrixRows, origin_of, some_rows
 from lincent.sources.hashing import distinct_rows
 from lincent.sources.landmarks import NystroemMap
+from lincent.sources.rows import row_blocks_of
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import check_magnitude
 
@@ -70,10 +67,11 @@ MOST_LANDMARKS = 500
 """Landmarks up to 3,200 samples grow with them: on eight smooth boundaries at 500, 2,000 and 5,000
 samples 0.2 to 0.3 points of balanced accuracy above one for each 20, in about the time of SVC."""
 BLOCK_BYTES = 2**25
+"""Of the kernel matrix at a time, and at most an eighth of it."""
 
 
 @dataclass(eq=False, repr=False)
-class KernelLCC(ProbabilityMixin, ProjectionMixin, Classifier):
+class KernelLCC(SolverMixin, ProbabilityMixin, ProjectionMixin, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the feature space of a kernel, solved to certified optimality.
@@ -324,7 +322,7 @@ default="rbf"
             self.n_components_ = None
             return training.with_features(KernelSource.of(training.X, function))
         wanted = self.n_components or min(100 + training.shape[0] // 8, MOST_LANDMARKS)
-        seed = int(generator(self).integers(2**62))
+        seed = int(self._generator().integers(2**62))
         self._samples = index, rows = training.draw_distinct(wanted, seed)
         self.n_components_ = len(index)
         points = index if self._precomputed else rows
@@ -356,12 +354,12 @@ default="rbf"
                 f"{LARGEST_BOX}): use norm='l2', or n_components (a few hundred) for the same "
                 "problem in the coordinates of a Nyström map."
             )
-        margin = check_margin(self, self.margin, form.largest_margin, problem)
+        margin = self._check_margin(self.margin, form.largest_margin, problem)
         program = form.program(form.costs(problem.cost, float(self.C)), margin)
-        limits = solve_controls(self, problem)
-        solution = dispatch.solve(program, self.solver, limits, generator(self))
+        limits = self._solve_controls(problem)
+        solution = dispatch.solve(program, self.solver, limits, self._generator())
         solution = drop_negligible(program, solution, self.tol)
-        warn_if_not_converged(self, problem, margin, solution)
+        self._warn_if_not_converged(problem, margin, solution)
         alpha = solution.certificate.beta
         coef, projected = form.sample_coef(alpha), form.projected(program, alpha)
         low, high = (
@@ -377,17 +375,17 @@ default="rbf"
         return Direction(coef, centers, line.midpoint + shift, high - low, rule, solution)
 
     def _fit_in_map(self, problem: BinaryProblem) -> Direction:
-        limits = solve_controls(self, problem)
+        limits = self._solve_controls(problem)
         if self.norm == "l2":
-            seed = int(generator(self).integers(2**31))
+            seed = int(self._generator().integers(2**31))
             fit = RegularizedFit(MARGINS, True, limits, seed)
             direction = fit.directions(problem, (float(self.C),))[0]
             margin, solution = MARGINS[0], direction.solution
         else:
-            margin = check_margin(self, self.margin, problem.largest_margin, problem)
+            margin = self._check_margin(self.margin, problem.largest_margin, problem)
             program = problem.program(problem.costs(float(self.C)), margin)
-            solution = dispatch.solve(program, self.solver, limits, generator(self))
-        warn_if_not_converged(self, problem, margin, solution)
+            solution = dispatch.solve(program, self.solver, limits, self._generator())
+        self._warn_if_not_converged(problem, margin, solution)
         if self.norm == "linf" or self.discriminator != "distance":
             beta = solution.certificate.beta
             direction = fit_discriminator_on(problem, beta, solution, self.discriminator)
@@ -409,12 +407,7 @@ default="rbf"
             self.support_vectors_ = rows[position]
         for name in ("_samples", "_mapping", "_kernel_reach"):
             self.__dict__.pop(name, None)
-        directions = [part for _, part in parts]
-        self._intercept = np.array([part.intercept for part in directions])
-        self._rules = [part.rule for part in directions]
-        centers = np.array([part.centers for part in directions])
-        self.centers_ = centers[0] if len(parts) == 1 else centers
-        store_certificates(self, [part.solution for part in directions])
+        self._store_directions([part for _, part in parts])
 
     def _project(self, X: Any) -> np.ndarray:
         if self._precomputed:
@@ -423,7 +416,7 @@ default="rbf"
         projected = np.empty((X.shape[0], len(self.dual_coef_)))
         place = namespace_of(X)
         weights = place.send(self.dual_coef_.T)
-        for part in blocks(X.shape[0], len(self.support_)):
+        for part in row_blocks_of(X.shape[0], len(self.support_), BLOCK_BYTES):
             rows = place.doubles(X[part])
             projected[part] = place.fetch(function(rows, self.support_vectors_) @ weights)
         return projected
@@ -553,7 +546,7 @@ class KernelSource:
             return np.array(self.X[chosen], dtype=np.float64, order="C")
         matrix = np.empty((len(rows), len(columns)))
         Y = self.X[columns]
-        for part in blocks(len(rows), len(columns), least=8):
+        for part in row_blocks_of(*matrix.shape, min(BLOCK_BYTES, matrix.size)):
             some = self.X[rows[part]]
             matrix[part] = self.kernel(some if self.origin is None else some - self.origin, Y)
         return matrix
@@ -564,14 +557,6 @@ class KernelSource:
             everything = np.arange(len(self.index))
             return everything, everything
         return distinct_rows(self.X)
-
-
-def blocks(rows: int, columns: int, least: int = 1) -> Iterator[slice]:
-    """Yield at least so many slices of the samples, with small blocks of the kernel matrix."""
-    step = min(BLOCK_BYTES // (8 * max(1, columns)), -(-rows // least))
-    step = max(1, step)
-    for start in range(0, rows, step):
-        yield slice(start, min(start + step, rows))
 
 
 class Representer:

@@ -1,7 +1,7 @@
 """LCC, the linear centralization classifier, and the directions that linear models fit.
 
 A ``Direction`` is the projection x.beta of a binary subproblem and the discriminator on it.
-``fit_direction`` solves the paper's linear program, ``RegularizedFit`` the problem of
+``LinearMixin._fit_direction`` solves the paper's linear program, ``RegularizedFit`` the problem of
 RegularizedLCC and the estimators built on it; ``make_direction`` and ``fit_discriminator_on`` turn
 coefficients into a ``Direction``.
 """
@@ -11,25 +11,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin, has_pairs
-from lincent.estimators.fit_callbacks import observed, solve_ended
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
-from lincent.estimators.validation import (
+from lincent.estimators.base import (
     PAPER_CONSTRAINTS,
     Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
     Rule,
     SolverName,
     Strategy,
-    check_finite,
+    has_pairs,
 )
+from lincent.estimators.fit_callbacks import solve_ended
+from lincent.estimators.problem import BinaryProblem, check_finite
+from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
 from lincent.problems.centralization import Program
 from lincent.problems.double_double import UNIT
 from lincent.problems.regularized import RegularizedProgram
@@ -61,6 +62,93 @@ def _of_classes(name: str) -> Any:
     return property(read, write, lambda model: delattr(model, name))
 
 
+def controls(model: Any, began: float) -> Controls:
+    """Return the stopping criteria and the log of a solve by the parameters of the estimator."""
+    limit = getattr(model, "time_limit", None)
+    deadline = np.inf if limit is None else began + limit
+    log = print if model.verbose > 1 else silent
+    return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=log)
+
+
+class SolverMixin:
+    """Stopping criteria, random numbers, margins and certificates of estimators with a solver."""
+
+    def _solve_controls(self: Any, problem: Any) -> Controls:
+        """Return the controls of the fit to all samples, which callbacks may observe and stop."""
+        limits, tasks = controls(self, problem.began), getattr(self, "_fit_tasks", None)
+        return limits if tasks is None else replace(limits, watch=tasks.solve(problem.name))
+
+    def _generator(self: Any) -> np.random.Generator:
+        """Return a generator seeded by ``random_state``."""
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+    def _check_margin(self: Any, margin: float, largest: float, problem: BinaryProblem) -> float:
+        """Return a feasible margin, or raise an error."""
+        if largest == 0.0:
+            raise ValueError(
+                f"The class centers coincide ({problem.name}), so no direction separates them; "
+                f"{type(self).__name__} needs classes with different means."
+            )
+        if margin > largest and self._clip_margin:
+            return largest  # feasible for all samples, and not for those of this fold
+        if margin > largest:
+            raise ValueError(
+                f"margin={margin:g} is above the largest feasible margin {largest:.6g} "
+                f"({problem.name}): give a smaller margin, or scale the features up."
+            )
+        return float(margin)
+
+    def _warn_if_not_converged(self: Any, problem: Any, margin: float, solution: Solution) -> None:
+        """Warn of a solve that did not reach ``tol``, unless a callback has stopped it.
+
+        A hard margin that cannot be met is an error.
+        """
+        answer = solution.certificate
+        is_observed = hasattr(self, "_fit_tasks") or self.verbose
+        stopped = is_observed and solve_ended(self, problem.name, solution)
+        if np.isinf(self.C) and not np.isfinite(answer.objective):
+            raise ValueError(
+                f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "
+                f"separated by it ({problem.name}): give a finite C."
+            )
+        if answer.relative_gap <= self.tol or stopped:
+            return
+        cause = {
+            Status.TIME_LIMIT: f"time_limit={self.time_limit} s ended the solve",
+            Status.ITERATION_LIMIT: f"max_iter={self.max_iter} ended the solve",
+        }.get(solution.status, "the solvers stalled")
+        if answer.rounding > answer.gap / 2:
+            cause = "rounding, on data of this scale, ends the proof"
+        warnings.warn(
+            f"The optimum is not certified ({problem.name}): {cause} at a relative duality gap of "
+            f"{answer.relative_gap:.1e} (tol {self.tol:g}). The model is usable; its objective is "
+            f"within {answer.gap:.3g} of the optimum.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+    def _store_directions(self: Any, parts: list[Direction]) -> None:
+        """Set intercepts, class centers, discriminators and certificates."""
+        if hasattr(self, "discriminator"):
+            self._rules = [part.rule for part in parts]
+        self._intercept = np.array([part.intercept for part in parts])
+        centers = np.array([part.centers for part in parts])
+        self.centers_ = centers[0] if len(parts) == 1 else centers
+        # The directions of a joint problem share its certificate.
+        solutions = {id(part.solution): part.solution for part in parts}
+        self._store_certificates(list(solutions.values()))
+
+    def _store_certificates(self: Any, solutions: Sequence[Any]) -> None:
+        """Set objectives, ``duality_gap_``, ``n_iter_`` and ``solver_``."""
+        certificates = [solution.certificate for solution in solutions]
+        self.objective_ = squeeze_single([c.objective for c in certificates])
+        self.dual_objective_ = squeeze_single([c.dual_objective for c in certificates])
+        self.duality_gap_ = float(max(c.relative_gap for c in certificates))
+        self.n_iter_ = squeeze_single([solution.iterations for solution in solutions])
+        solvers = [solution.solver for solution in solutions]
+        self.solver_ = solvers[0] if len(solvers) == 1 else solvers
+
+
 class LinearMixin:
     """The fitted attributes of linear classifiers, and the projection x.beta.
 
@@ -70,6 +158,7 @@ class LinearMixin:
 
     _coef: np.ndarray
     _intercept: np.ndarray
+    centers_: np.ndarray
     coef_ = _of_classes("_coef")
     intercept_ = _of_classes("_intercept")
 
@@ -81,19 +170,30 @@ class LinearMixin:
             raise AttributeError(f"{name} has coef_ instead of feature_importances_.")
         return np.asarray(np.sqrt(np.mean(self._coef**2, axis=0)))
 
-    def _store(self, parts: list[Direction]) -> None:
-        if hasattr(self, "discriminator"):
-            self._rules = [part.rule for part in parts]
+    def _store(self: Any, parts: list[Direction]) -> None:
         self._coef = np.array([part.beta for part in parts])
-        self._intercept = np.array([part.intercept for part in parts])
-        centers = np.array([part.centers for part in parts])
-        self.centers_ = centers[0] if len(parts) == 1 else centers
-        # The directions of a joint problem share its certificate.
-        solutions = {id(part.solution): part.solution for part in parts}
-        self._store_certificates(list(solutions.values()))
+        self._store_directions(parts)
 
-    def _store_certificates(self, solutions: list[Any]) -> None:
-        store_certificates(self, solutions)
+    def _draws(self: Any) -> dispatch.Draws:
+        """Return ``_generator()``, made on first use where that may be, since it takes a while."""
+        seed = self.random_state
+        if seed is None or isinstance(seed, int | np.integer):
+            return self._generator
+        return self._generator()
+
+    def _fit_direction(self: Any, problem: BinaryProblem, margin: float) -> Direction:
+        """Solve the paper's linear program by the parameters of the estimator."""
+        program = problem.program(problem.costs(float(self.C)), margin)
+        limits = self._solve_controls(problem)
+        # The certificate is computed once, for the coefficients that are stored.
+        solution = dispatch.solve(program, self.solver, limits, self._draws(), prove=False)
+        solution = certify_stored_coef(problem, program, solution, self.tol)
+        self._warn_if_not_converged(problem, margin, solution)
+        beta = solution.certificate.beta
+        direction = fit_discriminator_on(problem, beta, solution, str(self.discriminator))
+        reach = float(np.abs(direction.centers).max(axis=0) @ np.abs(direction.beta))
+        warn_of_offset(problem, reach, direction.width)
+        return direction
 
     def _project(self, X: Any) -> np.ndarray:
         source = open_source(X)
@@ -109,7 +209,7 @@ class LinearMixin:
 
 
 @dataclass(eq=False, repr=False)
-class LCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class LCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier.
 
     Finds the direction that moves the samples of each class toward their own center while it moves
@@ -257,8 +357,8 @@ class LCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
         return self._fit(X, y, sample_weight)
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
-        margin = check_margin(self, self.margin, problem.largest_margin, problem)
-        return fit_direction(self, problem, margin)
+        margin = self._check_margin(self.margin, problem.largest_margin, problem)
+        return self._fit_direction(problem, margin)
 
 
 # Directions.
@@ -325,53 +425,6 @@ def make_direction(
 # The solve.
 
 
-def controls(model: Any, began: float) -> Controls:
-    """Return the stopping criteria and the log of a solve by the parameters of the estimator."""
-    limit = getattr(model, "time_limit", None)
-    deadline = np.inf if limit is None else began + limit
-    log = print if model.verbose > 1 else silent
-    return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=log)
-
-
-def solve_controls(model: Any, problem: Any) -> Controls:
-    """Return the same for the fit to all samples, which callbacks may observe and stop."""
-    limits = controls(model, problem.began)
-    return observed(limits, model, problem.name) if _is_observed(model) else limits
-
-
-def _is_observed(model: Any) -> bool:
-    """Return whether a solve is reported to callbacks or printed."""
-    return hasattr(model, "_fit_tasks") or bool(model.verbose)
-
-
-def generator(model: Any) -> np.random.Generator:
-    """Return a generator seeded by ``random_state``."""
-    return np.random.default_rng(check_random_state(model.random_state).randint(2**31))
-
-
-def draws(model: Any) -> dispatch.Draws:
-    """Return ``generator``, made on first use where that may be, since it takes a while."""
-    seed = model.random_state
-    if seed is None or isinstance(seed, int | np.integer):
-        return partial(generator, model)
-    return generator(model)
-
-
-def fit_direction(model: Any, problem: BinaryProblem, margin: float) -> Direction:
-    """Solve the paper's linear program by the parameters of the estimator."""
-    program = problem.program(problem.costs(float(model.C)), margin)
-    limits = solve_controls(model, problem)
-    # The certificate is computed once, for the coefficients that are stored.
-    solution = dispatch.solve(program, model.solver, limits, draws(model), prove=False)
-    solution = certify_stored_coef(problem, program, solution, model.tol)
-    warn_if_not_converged(model, problem, margin, solution)
-    beta = solution.certificate.beta
-    direction = fit_discriminator_on(problem, beta, solution, str(model.discriminator))
-    reach = float(np.abs(direction.centers).max(axis=0) @ np.abs(direction.beta))
-    warn_of_offset(problem, reach, direction.width)
-    return direction
-
-
 def certify_stored_coef(
     problem: BinaryProblem, program: Program, solution: Solution, tol: float
 ) -> Solution:
@@ -404,54 +457,6 @@ def warn_of_offset(problem: BinaryProblem, reach: float, width: float) -> None:
             ConvergenceWarning,
             stacklevel=2,
         )
-
-
-def check_margin(model: Any, margin: float, largest: float, problem: BinaryProblem) -> float:
-    """Return a feasible margin, or raise an error."""
-    if largest == 0.0:
-        raise ValueError(
-            f"The class centers coincide ({problem.name}), so no direction separates them; "
-            f"{type(model).__name__} needs classes with different means."
-        )
-    if margin > largest and model._clip_margin:
-        return largest  # feasible for all samples, and not for those of this fold
-    if margin > largest:
-        raise ValueError(
-            f"margin={margin:g} is above the largest feasible margin {largest:.6g} "
-            f"({problem.name}): give a smaller margin, or scale the features up."
-        )
-    return float(margin)
-
-
-def warn_if_not_converged(
-    model: Any, problem: BinaryProblem, margin: float, solution: Solution
-) -> None:
-    """Warn of a solve that did not reach ``tol``, unless a callback has stopped it.
-
-    A hard margin that cannot be met is an error.
-    """
-    answer = solution.certificate
-    stopped = _is_observed(model) and solve_ended(model, problem.name, solution)
-    if np.isinf(model.C) and not np.isfinite(answer.objective):
-        raise ValueError(
-            f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "
-            f"separated by it ({problem.name}): give a finite C."
-        )
-    if answer.relative_gap <= model.tol or stopped:
-        return
-    cause = {
-        Status.TIME_LIMIT: f"time_limit={model.time_limit} s ended the solve",
-        Status.ITERATION_LIMIT: f"max_iter={model.max_iter} ended the solve",
-    }.get(solution.status, "the solvers stalled")
-    if answer.rounding > answer.gap / 2:
-        cause = "rounding, on data of this scale, ends the proof"
-    warnings.warn(
-        f"The optimum is not certified ({problem.name}): {cause} at a relative duality gap of "
-        f"{answer.relative_gap:.1e} (tol {model.tol:g}). The model is usable; its objective is "
-        f"within {answer.gap:.3g} of the optimum.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
 
 
 # The regularized problem.
@@ -532,14 +537,3 @@ def squeeze_single(values: Sequence[Any]) -> Any:
     """Return one number per subproblem as an array, or the number itself if there is one."""
     array = np.array(values)
     return array[0].item() if len(array) == 1 and array.ndim == 1 else array
-
-
-def store_certificates(model: Any, solutions: Sequence[Solution]) -> None:
-    """Set ``objective_``, ``dual_objective_``, ``duality_gap_``, ``n_iter_`` and ``solver_``."""
-    certificates = [solution.certificate for solution in solutions]
-    model.objective_ = squeeze_single([c.objective for c in certificates])
-    model.dual_objective_ = squeeze_single([c.dual_objective for c in certificates])
-    model.duality_gap_ = float(max(c.relative_gap for c in certificates))
-    model.n_iter_ = squeeze_single([solution.iterations for solution in solutions])
-    solvers = [solution.solver for solution in solutions]
-    model.solver_ = solvers[0] if len(solvers) == 1 else solvers

@@ -26,37 +26,37 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 
 from lincent import _console
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
+    SolverName,
+    Strategy,
+)
 from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
 from lincent.estimators.linear import (
     LCC,
     Direction,
     LinearMixin,
-    check_margin,
+    SolverMixin,
     controls,
-    fit_direction,
     fit_discriminator_on,
-    generator,
     squeeze_single,
 )
 from lincent.estimators.problem import (
     BinaryProblem,
     HostTraining,
     binary_tasks,
+    check_class_weight,
     combine_scores,
+    plain,
     predicted_codes,
 )
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    SolverName,
-    Strategy,
-    check_class_weight,
-    plain,
-)
 from lincent.model_selection.folds import N_SPLITS
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import needs_probabilities, takes_weights
@@ -124,7 +124,7 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;
@@ -405,24 +405,18 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
                 "cv that keeps all classes."
             )
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
-        directions: list[list[Any]] = [[] for _ in grid]
-        gaps, scaled = np.zeros(len(grid)), np.ones(len(grid), dtype=bool)
-        for task in binary_tasks(len(self.classes_), self.multi_class):
-            path = self._directions(part.task(task, costs, name), grid, times)
-            for k, direction in enumerate(path):
-                directions[k].append(direction)
-                if direction is None:
-                    gaps[k], scaled[k] = np.nan, False
-                else:
-                    gaps[k] = max(gaps[k], direction.solution.relative_gap)
-                    # All of it is scaled; the folds of a calibration may not be.
-                    scaled[k] &= direction.solution.solver == SCALED and not calibrate
-        models = [
-            None
-            if any(direction is None for direction in parts)
-            else FittedCandidate(candidate, parts, self.classes_, self.multi_class)
-            for candidate, parts in zip(grid, directions, strict=True)
-        ]
+        models: list[FittedCandidate | None] = [None] * len(grid)
+        gaps, scaled = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)
+        tasks = binary_tasks(len(self.classes_), self.multi_class)
+        paths = [self._directions(part.task(task, costs, name), grid, times) for task in tasks]
+        for k, directions in enumerate(zip(*paths, strict=True)):
+            if None in directions:
+                continue
+            solutions = [direction.solution for direction in directions]
+            gaps[k] = max(solution.relative_gap for solution in solutions)
+            # All of it is scaled; the folds of a calibration may not be.
+            scaled[k] = not calibrate and all(one.solver == SCALED for one in solutions)
+            models[k] = FittedCandidate(grid[k], directions, self.classes_, self.multi_class)
         if not calibrate:
             return models, gaps, scaled
         assert isinstance(part, HostTraining)
@@ -442,32 +436,33 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
 
     def _directions(
         self, problem: BinaryProblem, grid: list[Candidate], times: FoldTime
-    ) -> list[Direction | None]:
-        """Return by candidate the direction of a binary problem."""
+    ) -> list[Any]:
+        """Return by candidate the direction of a binary problem, or None."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
+        directions: list[Any] = [None] * len(grid)
         if problem.largest_margin == 0.0:
-            return [None] * len(grid)
+            return directions
         Cs = sorted({candidate.C for candidate in grid})
         margins = sorted({candidate.relative_margin for candidate in grid})
         # Remote samples that are too many to be transferred are followed in place.
         remote = problem.source.is_remote and screening.is_applicable(*problem.source.shape)
         path_solver = (StreamedPathSolver if remote else PathSolver)(
-            self.solver, limits, generator(self)
+            self.solver, limits, self._generator()
         )
         absolute = np.array(margins) * problem.largest_margin
         costs = [problem.costs(C) for C in Cs]
         table = solve_path(problem.rows, problem.difference, absolute, costs, path_solver)
         over = limits.out_of_time()
-        directions: list[Direction | None] = []
         for k, candidate in enumerate(grid):
             solution = table[Cs.index(candidate.C)][margins.index(candidate.relative_margin)]
             if solution.status is Status.INFEASIBLE:
-                directions.append(None)
                 continue
             times.late[k] |= over and not solution.certified(self.tol)
             answer = solution.certificate
-            solved = np.isfinite(answer.objective)
-            if not solved and not over and np.isfinite(candidate.C):
+            if np.isfinite(answer.objective):
+                rule = candidate.discriminator
+                directions[k] = fit_discriminator_on(problem, answer.beta, solution, rule)
+            elif not over and np.isfinite(candidate.C):
                 warnings.warn(
                     f"No solution was found for C={candidate.C:g} at margin "
                     f"{candidate.relative_margin:g} ({problem.name}): it takes no part in the "
@@ -475,19 +470,14 @@ class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-            directions.append(
-                fit_discriminator_on(problem, answer.beta, solution, candidate.discriminator)
-                if solved
-                else None
-            )
         return directions
 
     # The refit.
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         margin = self._chosen_margin * problem.largest_margin
-        margin = check_margin(self, margin, problem.largest_margin, problem)
-        return fit_direction(self, problem, margin)
+        margin = self._check_margin(margin, problem.largest_margin, problem)
+        return self._fit_direction(problem, margin)
 
     def _store(self, parts: list[Direction]) -> None:
         super()._store(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from typing import Any, ClassVar
@@ -11,26 +11,26 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.linear import (
-    Direction,
-    LinearMixin,
-    check_margin,
-    controls,
-    fit_discriminator_on,
-    generator,
-    squeeze_single,
-    warn_if_not_converged,
-)
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import (
+from lincent.estimators.base import (
     COUNT,
     PAPER_CONSTRAINTS,
     Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
     Rule,
     SolverName,
     Strategy,
 )
+from lincent.estimators.linear import (
+    Direction,
+    LinearMixin,
+    SolverMixin,
+    controls,
+    fit_discriminator_on,
+    squeeze_single,
+)
+from lincent.estimators.problem import BinaryProblem
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
@@ -47,7 +47,7 @@ UNSCALED = (2.0**-7, 2.0**20)
 
 
 @dataclass(eq=False, repr=False)
-class FQCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class FQCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: the loss of a sample is the difference of its
@@ -195,18 +195,18 @@ class FQCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         problem = problem.drop_zero_weight()
-        margin = check_margin(self, self.margin, problem.largest_margin, problem)
+        margin = self._check_margin(self.margin, problem.largest_margin, problem)
         costs = problem.costs(float(self.C))
         rows = problem.rows.materialize()
         repeated = groups(rows)
         if repeated is not None:  # equal samples are one breakpoint; apart they hide the vertex
             rows, costs = one_of_each(rows, repeated[0]), summed(costs, repeated[1])
         program = RampProgram(rows, costs, margin, problem.difference)
-        limits, rng = controls(self, problem.began), generator(self)
+        limits, rng = controls(self, problem.began), self._generator()
         if program.hard:  # no loss is capped: one linear program
             uncapped = np.zeros(program.shape[0], dtype=bool)
             optimum = dispatch.solve(program.upper_model(uncapped), self.solver, limits, rng)
-            warn_if_not_converged(self, problem, program.margin, optimum)
+            self._warn_if_not_converged(problem, program.margin, optimum)
             certificate = optimum.certificate
             history = (certificate.objective, certificate.objective)
             solution = LocalSolution(
@@ -242,7 +242,7 @@ class FQCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
             solutions.append(ramp.solve(program, start, self.solver, limits, rng, MAX_STEPS))
         return min(solutions, key=lambda solution: solution.objective)
 
-    def _store_certificates(self, solutions: list[LocalSolution]) -> None:
+    def _store_certificates(self, solutions: Sequence[LocalSolution]) -> None:
         self.objective_ = squeeze_single([solution.objective for solution in solutions])
         gaps = [s.model.relative_gap for s in solutions if s.model is not None]
         self.duality_gap_ = float(max(gaps, default=np.inf))

@@ -24,46 +24,47 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.fit_callbacks import observed
-from lincent.estimators.joint_fit import Limits, fit_path
+from lincent.estimators.base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    Calibrated,
+    Classifier,
+    ProbabilityMixin,
+    ProjectionMixin,
+    Strategy,
+    StrategyOrJoint,
+)
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
     RegularizedFit,
+    SolverMixin,
     check_hinge_range,
-    controls,
-    generator,
-    solve_controls,
-    warn_if_not_converged,
 )
-from lincent.estimators.problem import STRATEGIES, BinaryProblem, HostTraining, binary_tasks
-from lincent.estimators.remote import Training
-from lincent.estimators.threshold import Threshold
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    POSITIVE,
-    Calibrated,
+from lincent.estimators.problem import (
+    STRATEGIES,
+    BinaryProblem,
     ClassCosts,
-    Strategy,
-    StrategyOrJoint,
+    HostTraining,
+    binary_tasks,
     check_finite,
 )
+from lincent.estimators.remote import Training
+from lincent.estimators.threshold import Threshold
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.arrays import Certificate
 from lincent.problems.joint import JointLoss, SmoothedHinge
 from lincent.solvers.newton import lasso, ridge
+from lincent.solvers.newton.joint import Design, Span, solve_path
 from lincent.solvers.solution import Solution, Status
 
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
-JOINT: Any = SimpleNamespace(name="all classes at once")
-"""The joint problem, as messages name it."""
 LARGE = 2.0**20
 """The joint problem rescales X where its largest entry is above this, or below one over it."""
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class RegularizedLCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
@@ -233,8 +234,8 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
         margins = check_hinge_range(self.margin_range)
-        limits = solve_controls(self, problem)
-        seed = int(generator(self).integers(2**31))
+        limits = self._solve_controls(problem)
+        seed = int(self._generator().integers(2**31))
         start = self._last_solution(problem) if self.warm_start else None
         warm = replace(limits, start=start)
         free = bool(self.fit_intercept)
@@ -242,7 +243,7 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         direction = fit.directions(problem, (float(self.C),))[0]
         if start is not None and not direction.solution.certified(self.tol):
             direction = replace(fit, controls=limits).directions(problem, (float(self.C),))[0]
-        warn_if_not_converged(self, problem, margins[0], direction.solution)
+        self._warn_if_not_converged(problem, margins[0], direction.solution)
         return direction
 
     def _last_solution(self, problem: BinaryProblem) -> tuple[np.ndarray, float] | None:
@@ -257,7 +258,8 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
     def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
         """Fit one direction for each class to centered samples; all share the certificate."""
         margins = check_hinge_range(self.margin_range)
-        limits = observed(controls(self, training.began), self, JOINT.name)
+        problem: Any = SimpleNamespace(name="all classes at once", began=training.began)
+        limits = self._solve_controls(problem)
         n = len(training.classes)
         fraction = training.weight / training.weight.sum()
         with np.errstate(invalid="ignore", over="ignore"):
@@ -273,9 +275,17 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         losses = JointLoss(
             training.codes, np.array(training.weight), pairs, SmoothedHinge(*margins)
         )
-        stop = Limits(limits.tol, limits.max_iter, limits.out_of_time)
-        joint = fit_path(rows, losses, [self.C * scale**2], stop)[0]
-        coef, offset = joint.rules[:-1] / scale, joint.rules[-1]
+        span = Span(rows)
+        [joint] = solve_path(
+            Design(span.rows, losses.codes, losses.weight),
+            losses,
+            [self.C * scale**2],
+            limits.tol,
+            limits.max_iter,
+            out_of_time=limits.out_of_time,
+        )
+        rules = span.outer(joint.rules)
+        coef, offset = rules[:-1] / scale, rules[-1]
         factor = scale**-2
         objective, bound = float(joint.objective[0]) * factor, float(joint.bound[0]) * factor
         certificate = Certificate(coef.ravel(), np.empty(0), 0.0, objective, bound, unit=factor)
@@ -287,7 +297,7 @@ class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier)
         elif joint.iterations >= limits.max_iter:
             status = Status.ITERATION_LIMIT
         solution = Solution(status, certificate, joint.iterations, "newton, all classes")
-        warn_if_not_converged(self, JOINT, margins[0], solution)
+        self._warn_if_not_converged(problem, margins[0], solution)
         sums = scale * np.stack([fraction * (training.codes == k) @ rows for k in range(n)])
         totals = np.bincount(training.codes, fraction, n)
         directions = []

@@ -13,27 +13,21 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
-from lincent.estimators.linear import (
-    Direction,
-    RegularizedFit,
-    check_hinge_range,
-    solve_controls,
-    store_certificates,
-    warn_if_not_converged,
-)
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.remote import Training, local_centers
-from lincent.estimators.validation import (
+from lincent.estimators.base import (
     COMMON_CONSTRAINTS,
     COUNT,
     POSITIVE,
     Calibrated,
+    Classifier,
+    ProbabilityMixin,
     Strategy,
     check_rows,
+    output_like_input,
 )
-from lincent.features.clusters import CenterSet
-from lincent.features.similarity import Extension, local_importances, local_scores
+from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.remote import Training, local_centers
+from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid
 from lincent.sources.array_namespace import HOST
@@ -65,6 +59,7 @@ class LocalCentersMixin:
 
 @dataclass(eq=False, repr=False)
 class StructuredLCC(
+    SolverMixin,
     ProbabilityMixin,
     LocalCentersMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -269,20 +264,21 @@ class StructuredLCC(
         self.local_classes_ = self.classes_[local.classes]
         self.local_sizes_ = local.sizes
         self._variance = local.variance
-        self._whitening = local.whitening(self.gamma)
-        return training.mapped(self._extension())
+        extension = local.extension(self.gamma)
+        self._whitening = extension.whitening
+        return training.mapped(extension)
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = solve_controls(self, problem)
+        limits = self._solve_controls(problem)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
-        warn_if_not_converged(self, problem, 0.0, part.solution)
+        self._warn_if_not_converged(problem, 0.0, part.solution)
         return part
 
     def _store(self, parts: list[Direction]) -> None:
-        store_certificates(self, [part.solution for part in parts])
+        self._store_certificates([part.solution for part in parts])
         del self.solver_, self._seed
         n = self.n_features_in_
         self.extended_coef_ = np.array([part.beta for part in parts])
@@ -461,12 +457,8 @@ class StructuredLCCCV(ProbabilityMixin, LocalCentersMixin, FoldEnsemble, Classif
 
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         local = local_centers(part, self.n_centers, seed, hashes)
-        whitenings = [local.whitening(gamma) for gamma in self.gammas]
-        maps = [
-            Extension(local.centers, gamma / local.variance, whitening)
-            for gamma, whitening in zip(self.gammas, whitenings, strict=True)
-        ]
-        return [None, *maps], (local, whitenings)
+        maps = [local.extension(gamma) for gamma in self.gammas]
+        return [None, *maps], (local, [extension.whitening for extension in maps])
 
     def _set_model(
         self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]

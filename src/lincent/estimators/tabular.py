@@ -1,44 +1,192 @@
 """Classifiers of tables: what AutoLCC and the additive models share.
 
-They encode tables with missing values, text and categories, and have one linear classifier of
-encoded features for two classes and one per class for more.
+They encode tables with missing values, text and categories (``TrainingRows``), and have one linear
+classifier of encoded features for two classes and one for each class, fitted together, for more
+(``Costs``, ``problems.joint``).
 
 Remote data (Dask, batches, devices) is numbers without missing values.  A random sample of it is
 transferred to the host: knots, centers, landmarks and hyperparameters come from that sample.  The
 linear classifiers are then fitted to all samples in place, started from those of the sample
-(``joint_fit.fit_in_place``).
+(``fit_in_place``): Newton's method on sums over samples whose features are computed a few at a
+time, so that memory does not grow with the feature map.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.base import open_training
-from lincent.estimators.joint_fit import Costs, Limits
 from lincent.estimators.linear import check_hinge_range
-from lincent.estimators.remote import RemoteTraining
-from lincent.estimators.validation import (
-    check_class_weight,
-    check_device_rows,
-    read_labels,
-    refuse_namespace,
-)
+from lincent.estimators.problem import check_class_weight, read_labels, refuse_namespace
+from lincent.estimators.remote import RemoteTraining, check_device_rows
 from lincent.features.transformer import by_blocks
+from lincent.model_selection.folds import number_of_folds
+from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge
+from lincent.solvers.newton import in_place
+from lincent.solvers.newton.joint import JointSolution
+from lincent.solvers.solution import Controls
 from lincent.sources.batches import BATCH_ROWS, batches_of
+from lincent.sources.gradients import (
+    JointPoint,
+    JointReader,
+    JointSums,
+    LossStructure,
+    in_basis,
+    joint_sums,
+)
 from lincent.sources.hashing import row_hashes
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.shared_reads import merge_results
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.encoder import NamedColumns, TableEncoder, named_columns, select_categorical
 from lincent.tables.infer import columns_left_out
-from lincent.tables.weighted import Columns, check_weights, shares_of_classes
+from lincent.tables.weighted import Columns, check_weights, merged, shares_of_classes
+
+TOTAL_COSTS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
+"""Candidates for C as totals over all samples, C times their weight, for two classes."""
+JOINT_TOTAL_COSTS = 10.0 ** np.arange(1.75, 5.0)
+"""The same for more classes, where the total is shared by all pairs of classes."""
+SEARCH_TOL, JOINT_SEARCH_TOL = 1e-2, 0.1
+"""Models this far from the optimum choose the same feature map and C: measured, on sets of the
+leaderboard that take part in choices.  They are not begun at those of another fold, which have seen
+the samples that are held out here: left so far from the optimum, they would remember them."""
+READ_ROWS = 2_048
+"""Samples that are mapped, or scored, at a time."""
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Encoded samples with hashes (of their values), class codes and weights."""
+
+    Z: np.ndarray
+    keys: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    units: np.ndarray | None
+
+    def __getitem__(self, index: np.ndarray) -> TrainingRows:
+        return TrainingRows(
+            self.Z[index], self.keys[index], self.codes[index], self.weight[index], self.units
+        )
+
+    def joined(self, other: TrainingRows) -> TrainingRows:
+        """Return these samples and others."""
+        both = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("Z", "keys", "codes", "weight")
+        }
+        return replace(self, **both)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.Z.shape[0], self.Z.shape[1]
+
+    @property
+    def totals(self) -> np.ndarray:
+        """The weight of each class."""
+        return np.bincount(self.codes, weights=self.weight)
+
+    def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
+        """Return the sums over mapped samples, mapped a few at a time in each pass."""
+
+        def read(points: list[JointPoint]) -> list[JointSums]:
+            total: list[tuple[JointSums, ...]] = []
+            for start in range(0, len(self.codes), READ_ROWS):
+                part = slice(start, start + READ_ROWS)
+                given = mapping(self.Z[part]), self.codes[part], self.weight[part], structure
+                sums = tuple(joint_sums(*given, point) for point in points)
+                total = [merge_results([*total, sums])]
+            return list(total[0])
+
+        return read
+
+    def merged(self) -> TrainingRows:
+        """Return the unique samples in the order of their hashes, with total weights."""
+        everything = np.arange(len(self.codes))
+        index, weight = merged(everything, self.keys, self.codes, self.weight)
+        return replace(self[index], weight=weight)
+
+    def sample(self, count: int, totals: Sequence[float] | None = None) -> np.ndarray:
+        """Return the indices of about ``count`` unique samples, stratified by class weight.
+
+        Drawn by hash, so duplicates stay together and the order of the samples does not matter.
+        ``totals`` are the weights of the classes where these samples are drawn themselves.
+        """
+        used = self.weight > 0
+        classes = [np.flatnonzero(used & (self.codes == k)) for k in np.unique(self.codes)]
+        unique = [np.unique(self.keys[rows]) for rows in classes]
+        weights = totals or [float(self.weight[rows].sum()) for rows in classes]
+        counts = shares_of_classes([len(hashes) for hashes in unique], weights, count)
+        drawn = [
+            rows[self.keys[rows] <= hashes[some - 1]]
+            for rows, hashes, some in zip(classes, unique, counts, strict=True)
+            if some
+        ]
+        return np.sort(np.concatenate(drawn))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of a unit of loss by class (of sum 1 over all weight), and the margin range."""
+
+    by_class: np.ndarray
+    margins: tuple[float, float]
+
+    def loss(self, codes: np.ndarray, weight: np.ndarray) -> SeparateLoss | JointLoss:
+        """Return the problem of these samples: one model for two classes, one each for more."""
+        n = len(self.by_class)
+        total = np.bincount(codes, weights=weight, minlength=n)
+        cost = self.by_class / np.maximum(total, 1e-300)
+        phi = SmoothedHinge(*self.margins)
+        if n == 2:
+            return SeparateLoss(codes, weight, np.array([[-1.0, 1.0]]), cost[None], phi)
+        pairs = np.tile(cost[:, None] / (n - 1), (1, n))
+        return JointLoss(codes, weight, pairs, phi)
+
+    def loss_structure(self, totals: np.ndarray) -> LossStructure:
+        """Return the same problem for samples in blocks, whose classes have these weights."""
+        make = LossStructure.of_two if len(self.by_class) == 2 else LossStructure.native
+        return make(self.by_class / np.maximum(totals, 1e-300), *self.margins)
+
+
+def total_costs(n_classes: int) -> np.ndarray:
+    """Return the candidates for C as totals over all samples."""
+    return TOTAL_COSTS if n_classes == 2 else JOINT_TOTAL_COSTS
+
+
+def search_tolerance(n_classes: int) -> float:
+    """Return the relative gap to which candidates are solved in a search."""
+    return SEARCH_TOL if n_classes == 2 else JOINT_SEARCH_TOL
+
+
+def fit_in_place(
+    samples: TrainingRows | RemoteTraining,
+    costs: Costs,
+    limits: Controls,
+    mapping: RowMapping,
+    Cs: Sequence[float],
+    starts: Sequence[np.ndarray],
+    basis: np.ndarray | None = None,
+) -> list[JointSolution]:
+    """Fit to all samples for each C (per sample); features are computed a few at a time.
+
+    ``basis``: features are those of the mapping, times this matrix.
+    """
+    structure, weight = costs.loss_structure(samples.totals), float(samples.totals.sum())
+    read, scales = samples.joint_reader(mapping, structure), [C * weight for C in Cs]
+    read = read if basis is None else in_basis(read, basis)
+    stop = limits.tol, limits.max_iter, limits.out_of_time
+    return in_place.solve_joint_path(read, structure, scales, starts, samples.shape[0], *stop)
 
 
 def sample_of_remote(
@@ -69,9 +217,9 @@ def sample_of_remote(
 class TableClassifier(BaseEstimator):
     """A classifier of tables, beside ``Classifier``.
 
-    Subclasses have ``categorical_features``, ``keep_columns``, ``tol``, ``max_iter``,
-    ``time_limit``, ``_fit_rows`` and ``_block_scores``: from encoded samples to scores, one column
-    per linear classifier.
+    Subclasses have ``margin_range``, ``categorical_features``, ``keep_columns``, ``tol``,
+    ``max_iter``, ``time_limit``, ``random_state``, ``_fit_table`` and ``_block_scores``: from
+    encoded samples to scores, one column per linear classifier.
     """
 
     _reads_in_place = True
@@ -102,8 +250,16 @@ class TableClassifier(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, groups)
 
-    def _block_scores(self, Z: Any) -> Any:
-        raise NotImplementedError
+    def _check_params(self) -> None:
+        check_hinge_range(self.margin_range)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._validate_params()
+        self._check_params()
+        limits = self._limits()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self._fit_table(*self._sparse_to_batches(X, y, sample_weight), seed, limits)
+        return self
 
     @property
     def _own_folds(self) -> bool:
@@ -111,10 +267,10 @@ class TableClassifier(BaseEstimator):
         cv = getattr(self, "cv", None)
         return not (cv is None or isinstance(cv, int | np.integer))
 
-    def _limits(self) -> Limits:
+    def _limits(self) -> Controls:
         """Return the stopping criteria of a fit that begins now."""
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
-        return Limits(self.tol, self.max_iter, lambda: time.monotonic() >= ends)
+        return Controls(self.tol, self.max_iter, ends)
 
     def _costs(self, totals: np.ndarray) -> Costs:
         """Return the costs, of sum one, for classes with these weights."""
@@ -166,7 +322,7 @@ class TableClassifier(BaseEstimator):
                 f"{type(self).__name__} does not use these columns: {listed}. keep_columns names "
                 "those to use all the same, or is 'all'.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return everything[[name not in left_out for name in table.names]]
 
@@ -186,6 +342,7 @@ class TableClassifier(BaseEstimator):
 
     def _open_remote(self, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:
         """Open data that is read in place."""
+        number_of_folds(getattr(self, "cv", None), remote=True)
         if self.categorical_features is not None:
             raise ValueError(
                 "categorical_features needs X as a table in memory: encode these columns first, or "

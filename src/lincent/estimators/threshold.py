@@ -22,21 +22,10 @@ Thresholds that a metric or costs choose after the fit: ``inspection.thresholds`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 DISCRIMINATORS = ("distance", "nearest", "svm")
-
-
-class Discriminator(Protocol):
-    """A decision rule on the projected line."""
-
-    def score(self, projected: np.ndarray) -> np.ndarray:
-        """Return signed scores, positive for the positive class."""
-
-    def shifted(self, by: float) -> Discriminator:
-        """Return the same rule for projections that are larger by this constant."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +35,11 @@ class Threshold:
     at: float
 
     def score(self, projected: np.ndarray) -> np.ndarray:
+        """Return signed scores, positive for the positive class."""
         return projected - self.at
 
     def shifted(self, by: float) -> Threshold:
+        """Return the same rule for projections that are larger by this constant."""
         return Threshold(self.at + by)
 
 
@@ -74,6 +65,10 @@ def _distance(projected: np.ndarray, points: np.ndarray) -> np.ndarray:
     below = np.abs(projected - points[np.maximum(right - 1, 0)])
     above = np.abs(projected - points[np.minimum(right, len(points) - 1)])
     return np.minimum(below, above)
+
+
+Discriminator = Threshold | Nearest
+"""A decision rule on the projected line."""
 
 
 @dataclass(frozen=True)

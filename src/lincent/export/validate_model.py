@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from lincent._errors import first_line
-from lincent.estimators.additive_problem import Terms
+from lincent.estimators.additive import Terms
 from lincent.estimators.calibration import (
     IsotonicCurve,
     JointCalibration,

@@ -1,6 +1,6 @@
 """Feature maps as transformers, on which the classifiers are linear."""
 
-from lincent.features.rbf_features import KernelLandmarks, LocalCenters
+from lincent.features.similarity import KernelLandmarks, LocalCenters
 from lincent.features.splines import SplineFeatures
 from lincent.features.tree_leaves import TreeLeaves
 from lincent.tables.encoder import TableEncoder

@@ -1,4 +1,4 @@
-"""Gaussian kernel similarity to points, whitened: features of local centers and landmarks.
+"""Gaussian kernel similarity to points: landmarks, and local centers found by k-means.
 
 With points c_1 .. c_q, v the total variance of the samples (the number of features, if these are
 standardized) and a width g,
@@ -9,25 +9,47 @@ standardized) and a width g,
 so that psi is, like x, of total variance about v, and uncorrelated in the geometry of the points.
 Any root of G^-1 gives the same inner products and so the same L2-regularized models; where there
 are many points the triangular one is used, with 1e-6 added to G: a tenth of the work.
+
+Local centers: in each class k-means finds k = min(K, weight of the class / 4) of them.  A linear
+model on [x ; psi(x)] is x.beta + k(x).p - t with coefficients p = sqrt(v) G^(-1/2) times its second
+part: each local center moves the decision values of the samples around it.
+
+k-means runs on the unique samples in the order of their hashes, with total weights: weights are
+frequencies, and the order of the samples does not matter.  In a class with more than
+``SAMPLE_ROWS`` unique samples it runs on that many, the first by hash, which is a random sample,
+and mini-batch k-means over all samples continues from there.  (This ends lower than from a start of
+its own, and lower than the sample alone; its cost is linear in the number of samples.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import numbers
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.blas import dtrmm
 
+from lincent.features.transformer import EncodedSamples, FeatureMap, check_least, class_codes
 from lincent.sources.array_namespace import HOST
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, kind_of, namespace_of
+from lincent.tables.weighted import SAMPLE_ROWS, sample_by_key
 
 FLOOR = 1e-6
 BLOCK_ROWS, DEVICE_ENTRIES = 2048, 2**27
 """Samples that are scored at a time, and on a device entries of them (a gigabyte)."""
 CACHED_ENTRIES = 2**17
 """A megabyte of distances at a time (5,000 x 5,000: a third of the time of one large part)."""
+BATCH_ROWS = 4_096
+BATCH_ROUNDS = 3
+"""Passes of mini-batch k-means over the samples, at most."""
+ROWS_PER_CENTER = 4
+FULL_ENTRIES = 2**24
+"""Sparse data up to this size is clustered as dense: the centers are then the same."""
 
 
 def squared_distances(X: Any, points: np.ndarray) -> Any:
@@ -193,3 +215,285 @@ def local_importances(
     importance = slope.mean(axis=0) * centers.std(axis=0)
     total = float(importance.sum())
     return importance / total if total > 0 else np.full(len(importance), 1 / len(importance))
+
+
+# Local centers.
+
+
+@dataclass(frozen=True)
+class CenterSet:
+    """Local centers of all classes, and the total variance that normalizes distances."""
+
+    centers: np.ndarray
+    classes: np.ndarray
+    sizes: np.ndarray
+    variance: float
+
+    def extension(self, gamma: float) -> Extension:
+        """Return the feature map of a width."""
+        scale = gamma / self.variance
+        return Extension(self.centers, scale, whitening(self.centers, scale, self.variance))
+
+
+def find_local_centers(
+    X: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    n_centers: int,
+    seed: int,
+    hashes: np.ndarray | None = None,
+) -> CenterSet:
+    """Return the centroids of k-means in each class."""
+    hashes = row_hashes(X, seed) if hashes is None else hashes
+    classes = range(int(codes.max()) + 1)
+    rows = (np.flatnonzero((codes == code) & (weight > 0)) for code in classes)
+    samples = (_unique_samples(X, hashes, weight, own) for own in rows)
+    return centers_of_samples(samples, total_variance(X, weight), n_centers, seed)
+
+
+def _unique_samples(
+    X: np.ndarray, hashes: np.ndarray, weight: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    _, first, kind = np.unique(hashes[rows], return_index=True, return_inverse=True)
+    counts = np.bincount(kind.reshape(-1), weights=weight[rows])
+    points = X[rows[first]]  # a copy of these samples, sparse where X is
+    if kind_of(X) is not Kind.SPARSE:
+        points = np.ascontiguousarray(points)
+    elif points.shape[0] * points.shape[1] <= FULL_ENTRIES:
+        points = points.toarray()  # k-means uses other algorithms on sparse data
+    return points.astype(np.float64, copy=False), counts, float(counts.sum())
+
+
+def centers_of_samples(
+    samples: Iterable[tuple[np.ndarray, np.ndarray, float]],
+    variance: float,
+    n_centers: int,
+    seed: int,
+) -> CenterSet:
+    """Return the centroids of k-means on samples of each class.
+
+    These are unique samples in the order of their hashes, their weights, and the weight of the
+    class that they are drawn from.
+    """
+    local = []
+    for code, (points, counts, total) in enumerate(samples):
+        if len(counts):
+            k = max(1, min(n_centers, int(total / ROWS_PER_CENTER), len(counts)))
+            centers, labels = _means(points, counts, k, seed)
+            sizes = np.bincount(labels, weights=counts, minlength=k) * (total / counts.sum())
+            local.append((centers, np.full(len(centers), code), sizes))
+    centers, classes, sizes = (np.concatenate(part) for part in zip(*local, strict=True))
+    return CenterSet(centers, classes, sizes, variance)
+
+
+def _means(
+    points: np.ndarray, counts: np.ndarray, k: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the centers of k-means, and the nearest center of each point."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # late: as long to import as lincent
+
+    some = slice(SAMPLE_ROWS)
+    means = KMeans(k, n_init=1, random_state=seed).fit(points[some], sample_weight=counts[some])
+    if points.shape[0] > SAMPLE_ROWS:
+        means = MiniBatchKMeans(
+            k,
+            init=means.cluster_centers_,
+            n_init=1,
+            batch_size=BATCH_ROWS,
+            max_iter=BATCH_ROUNDS,
+            reassignment_ratio=0.0,
+            random_state=seed,
+        ).fit(points, sample_weight=counts)
+    return means.cluster_centers_, means.labels_
+
+
+# Transformers.
+
+
+class RBFFeatures(FeatureMap):
+    """Base of transformers whose features are Gaussian kernel similarities to some points.
+
+    Subclasses have ``gamma``, ``include_columns``, ``variance_``, ``whitening_`` and the points.
+    """
+
+    point_name: str
+    """How a point is called in the names of the features; with "s_" the attribute of all."""
+
+    def _points(self) -> np.ndarray:
+        return np.asarray(getattr(self, f"{self.point_name}s_"))
+
+    def _check_params(self) -> None:
+        if not isinstance(self.gamma, numbers.Real) or not 0 < float(self.gamma) < np.inf:
+            raise ValueError(f"gamma={self.gamma!r} is not usable: give a finite number above 0.")
+
+    def _transform(self, Z: Any) -> Any:
+        features = self._whitened(self._similarity(Z), namespace_of(Z))
+        return namespace_of(Z).beside([Z, features]) if self.include_columns else features
+
+    def _factored(self) -> tuple[Callable[[Any], Any], np.ndarray | None]:
+        if self.include_columns:
+            return super()._factored()
+        return self._similarity, self.whitening_
+
+    def _scores(self, Z: Any, coef: np.ndarray) -> Any:
+        place, own = namespace_of(Z), Z.shape[1] if self.include_columns else 0
+        # A linear model on whitened similarities is one on the similarities: a product less.
+        scores = self._similarity(Z) @ place.send(self.whitening_ @ coef[own:])
+        return scores + Z[:, :own] @ place.send(coef[:own]) if own else scores
+
+    def _similarity(self, Z: Any) -> Any:
+        return similarity(Z, self._points(), self.gamma / self.variance_)
+
+    def _whitened(self, similarities: Any, place: Any) -> Any:
+        """Return similarities, which may be overwritten, times the whitening matrix."""
+        return similarities @ place.send(self.whitening_)
+
+    def _names(self, columns: list[str]) -> list[str]:
+        names = [f"{self.point_name} {j}" for j in range(len(self._points()))]
+        return [*columns, *names] if self.include_columns else names
+
+
+@dataclass(eq=False, repr=False)
+class KernelLandmarks(RBFFeatures):
+    """Features whose inner products approximate the Gaussian kernel (Williams and Seeger, 2001).
+
+    Parameters
+    ----------
+    n_landmarks : int, default=300
+        How many unique samples are drawn as landmarks.
+    gamma : float, default=1.0
+        Width of the kernel exp(-gamma * r^2 / v), r a distance and v the total variance of the
+        columns.
+    max_share : float, default=0.5
+        Landmarks are at most this fraction of the unique samples.
+    include_columns : bool, default=True
+        Whether the columns themselves come first.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    random_state : int, RandomState instance or None, default=0
+        Seeds the draw of landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (n_drawn, n_encoded)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    Distances compare columns: standardize them first. The features have a total variance of about
+    that of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from lincent.features import KernelLandmarks
+    >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    >>> KernelLandmarks(50).fit_transform(X).shape
+    (200, 52)
+    """
+
+    n_landmarks: int = 300
+    gamma: float = 1.0
+    _: KW_ONLY
+    max_share: float = 0.5
+    include_columns: bool = True
+    categorical_features: Any = None
+    random_state: Any = 0
+
+    point_name = "landmark"
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_least("n_landmarks", self.n_landmarks, 1)
+        if not 0 < self.max_share <= 1:
+            raise ValueError(
+                f"max_share={self.max_share!r} is not usable: give a number above 0, at most 1."
+            )
+
+    def _fit(self, samples: EncodedSamples) -> KernelLandmarks:
+        rows, counts = sample_by_key(samples.hashes, samples.weight)
+        some = samples.Z[rows]
+        self.variance_ = total_variance(some, counts)
+        self.landmarks_ = some[: max(1, min(self.n_landmarks, int(self.max_share * len(some))))]
+        self.whitening_ = triangular_whitening(
+            self.landmarks_, self.gamma / self.variance_, self.variance_
+        )
+        return self
+
+    def _whitened(self, similarities: Any, place: Any) -> Any:
+        if place is not HOST:
+            return super()._whitened(similarities, place)
+        # In place, and half the work: the whitening matrix is triangular.
+        return dtrmm(1.0, self.whitening_, similarities.T, trans_a=1, overwrite_b=1).T
+
+
+@dataclass(eq=False, repr=False)
+class LocalCenters(RBFFeatures):
+    """Kernel similarities to the local centers of the classes, found by k-means in each class.
+
+    Parameters
+    ----------
+    n_centers : int, default=30
+        Local centers per class, at most a quarter of the weight of the class.
+    gamma : float, default=1.0
+        Width of the kernel exp(-gamma * r^2 / v), r the distance between sample and center, v the
+        total variance of the columns.
+    include_columns : bool, default=True
+        Whether the columns themselves come first.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    random_state : int, RandomState instance or None, default=0
+        Seeds k-means.
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_local, n_encoded)
+    center_classes_ : ndarray of shape (n_local,)
+        The class code of each, in the order of the sorted labels.
+    sizes_ : ndarray of shape (n_local,)
+        The weight of the samples nearest to it, within its class.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    Distances compare columns: standardize them first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from lincent.features import LocalCenters
+    >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    >>> LocalCenters(n_centers=5).fit_transform(X, y).shape
+    (200, 12)
+    """
+
+    n_centers: int = 30
+    gamma: float = 1.0
+    _: KW_ONLY
+    include_columns: bool = True
+    categorical_features: Any = None
+    random_state: Any = 0
+
+    point_name = "center"
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_least("n_centers", self.n_centers, 1)
+
+    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
+        return class_codes(self, y, n_samples)
+
+    def _fit(self, samples: EncodedSamples) -> LocalCenters:
+        given = samples.Z, samples.codes, samples.weight, self.n_centers, samples.seed
+        local = find_local_centers(*given, samples.hashes)
+        self.centers_, self.center_classes_, self.sizes_ = local.centers, local.classes, local.sizes
+        self.variance_ = local.variance
+        self.whitening_ = local.extension(self.gamma).whitening
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

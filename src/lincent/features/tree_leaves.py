@@ -159,39 +159,29 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         else:
             factors = compute_class_weight(self.class_weight, classes=classes, y=y)
         balanced = weight * factors[codes]
-        common = {
-            "max_leaf_nodes": self.max_leaf_nodes or LEAVES[self.kind],
-            "random_state": self.random_state,
-        }
+        count, jobs = self.n_estimators, self.n_jobs
         least = min(self.min_samples_leaf / weight.sum(), 0.5)
         if self.kind == "hist_gradient_boosting":
-            self.ensemble_ = HistGradientBoostingClassifier(
-                max_iter=self.n_estimators,
+            ensemble = HistGradientBoostingClassifier(
+                max_iter=count,
                 learning_rate=self.learning_rate,
                 min_samples_leaf=self.min_samples_leaf,
                 early_stopping=False,
                 max_bins=MAX_BINS,
-                **common,
             )
         elif self.kind == "extra_trees":
-            self.ensemble_ = ExtraTreesClassifier(
-                self.n_estimators,
-                max_features=0.5,
-                min_weight_fraction_leaf=least,
-                n_jobs=self.n_jobs,
-                **common,
+            ensemble = ExtraTreesClassifier(
+                count, max_features=0.5, min_weight_fraction_leaf=least, n_jobs=jobs
             )
         else:
             drawn = min(self.max_samples or len(training), len(training))
-            self.ensemble_ = RandomForestClassifier(
-                self.n_estimators,
-                max_features="sqrt",
-                min_weight_fraction_leaf=min(least * len(training) / drawn, 0.5),
-                max_samples=drawn,
-                n_jobs=self.n_jobs,
-                **common,
+            least = min(least * len(training) / drawn, 0.5)
+            ensemble = RandomForestClassifier(
+                count, min_weight_fraction_leaf=least, max_samples=drawn, n_jobs=jobs
             )
             training = _rounded(training)
+        leaves = self.max_leaf_nodes or LEAVES[self.kind]
+        self.ensemble_ = ensemble.set_params(max_leaf_nodes=leaves, random_state=self.random_state)
         self.ensemble_.fit(training, classes[codes], balanced)
         self.trees_ = Trees.of(self.ensemble_)
         self.n_leaves_ = self.trees_.n_leaves

@@ -60,8 +60,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from lincent._errors import AppError
-from lincent.estimators.additive import AdditiveModel
-from lincent.estimators.additive_problem import Curve, Terms
+from lincent.estimators.additive import AdditiveModel, Curve, Terms
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
@@ -70,7 +69,7 @@ from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.threshold import Nearest, Threshold
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.pairs import BOUND, LEADING, PairProducts
-from lincent.features.rbf_features import RBFFeatures
+from lincent.features.similarity import RBFFeatures
 from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
 from lincent.features.tree_leaves import Trees
 from lincent.sources.source import Kind, kind_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.estimators.joint_fit import Costs
+from lincent.estimators.tabular import Costs
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import in_place, joint, ridge
 from lincent.solvers.newton.in_place import lockstep
