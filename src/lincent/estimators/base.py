@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial, wraps
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -82,7 +82,6 @@ from lincent.solvers.lp.dispatch import SOLVERS
 from lincent.sources.source import Kind, in_memory, is_streamed, kind_of, open_source, package_of
 from lincent.tables.weighted import check_magnitude
 
-F = TypeVar("F", bound=Callable[..., Any])
 Method = Callable[..., Any]
 IN_NAMESPACE = "_in_namespace"
 """The attribute of a model whose fitted arrays are not NumPy's."""
@@ -168,18 +167,6 @@ def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
             if not name.endswith("_") and name not in private
         }
         raise
-
-
-def atomic(fit: F) -> F:
-    """Return ``fit(self, X, y, ...)`` as an atomic operation with callbacks."""
-
-    @with_callbacks
-    @wraps(fit)
-    def guarded(self: Any, X: Any, y: Any, *rest: Any, **named: Any) -> Any:
-        with atomic_fit(self, X, y):
-            return fit(self, X, y, *rest, **named)
-
-    return guarded  # type: ignore[return-value]
 
 
 # Results in the kind of array of the input.
