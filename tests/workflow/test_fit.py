@@ -86,6 +86,11 @@ def test_params_reach_the_estimator(make_table):
     assert "auto" in METHODS
 
 
+def test_params_about_columns_are_refused_and_name_the_option(make_table):
+    with pytest.raises(AppError, match="--role COLUMN=category"):
+        fit_table(make_table(60), "churn", params={"categorical_features": [0]})
+
+
 def test_groups_stay_together(make_table):
     table = make_table(200)
     table["who"] = np.arange(200) // 4

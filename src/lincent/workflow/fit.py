@@ -97,7 +97,7 @@ def fit_table(
     keep : list of str, default=()
         Columns to use whatever they look like.
     roles : dict, default=None
-        ``{column: role}``, one of number, category, text, date, identifier, drop. Columns are used
+        ``{column: role}``, one of number, category, date, identifier, drop. Columns are used
         by their inferred type otherwise.
     dates : bool, default=False
         Use columns of dates.

@@ -62,6 +62,11 @@ def make_classifier(
                 f"--method {name} ({type(classifier).__name__}) has no parameter {key!r}; it has "
                 f"{', '.join(sorted(accepted))}."
             )
+        if key in ("categorical_features", "keep_columns"):
+            raise AppError(
+                f"{key} is no parameter of a table's model, whose columns are encoded before: name "
+                "categories by `roles` (--role COLUMN=category), columns to keep by `keep`."
+            )
     shared = {"random_state": random_state, "n_jobs": n_jobs, "probability": "sigmoid"}
     return classifier.set_params(
         **{key: value for key, value in shared.items() if key in accepted} | dict(params)
