@@ -138,7 +138,8 @@ def compared(states: list[State], name: str, given: argparse.Namespace) -> float
     cells = [({}, "", m, n) for m, n in SHAPES]
     cells += [tuple(cell) for own, *cell in CELLS if own == name]
     for options, kind, m, n in cells:
-        what = " ".join([kind, *(f"{key}={value:g}" for key, value in options.items())])
+        shown = (f"{key}={value}" for key, value in options.items())
+        what = " ".join([kind, *shown])
         what = f"{name:18} {what:20} {m:6} x {n:<6}"
         for seed in range(given.seeds):
             then, now = least(states, given.repeats, name, options, kind, m, n, seed)

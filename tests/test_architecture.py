@@ -299,7 +299,7 @@ CONTAINER_CHECK = re.compile(
 )
 CHECKED_IN = {
     "sources/source.py": "kind_of and package_of, the functions that everyone else calls",
-    "estimators/problem.py": "which array library scikit-learn dispatches to",
+    "estimators/validation.py": "which array library scikit-learn dispatches to",
 }
 
 

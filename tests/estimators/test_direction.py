@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from lincent import LCC
 from lincent.estimators.base import open_training
 from lincent.estimators.linear import OFFSET_LOSS, squeeze_single, warn_of_offset
-from lincent.estimators.problem import binary_tasks, check_class_weight
+from lincent.estimators.problem import binary_tasks
 from lincent.estimators.threshold import Threshold
+from lincent.estimators.validation import check_class_weight
 from lincent.solvers.solution import Controls, Solution, Status
 from support.labeled import noisy
 

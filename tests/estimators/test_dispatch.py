@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from lincent import LCC
 from lincent.estimators.base import numpy_copy
-from lincent.estimators.problem import is_foreign, to_numpy
+from lincent.estimators.validation import is_foreign, to_numpy
 from support.devices import torch_far_away  # noqa: F401
 from support.labeled import noisy
 

@@ -7,7 +7,8 @@ from scipy import sparse as sp
 
 from lincent import FQCC, LCC, LCCCV, RegularizedLCC
 from lincent.estimators.base import open_training
-from lincent.estimators.problem import BinaryProblem, binary_tasks, check_class_weight
+from lincent.estimators.problem import BinaryProblem, binary_tasks
+from lincent.estimators.validation import check_class_weight
 from support.samples import three_classes, two_classes
 
 

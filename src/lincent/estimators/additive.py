@@ -38,15 +38,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _console
-from lincent.estimators.base import (
-    COMMON_CONSTRAINTS,
-    NONNEGATIVE,
-    POSITIVE,
-    Calibrated,
-    Classifier,
-    ProbabilityMixin,
-    output_like_input,
-)
+from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
 from lincent.estimators.calibration import OutOfFoldScores
 from lincent.estimators.problem import run_jobs
 from lincent.estimators.remote import RemoteTraining
@@ -59,6 +51,7 @@ from lincent.estimators.tabular import (
     search_tolerance,
     total_costs,
 )
+from lincent.estimators.validation import COMMON_CONSTRAINTS, NONNEGATIVE, POSITIVE, Calibrated
 from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.model_selection.folds import Split, calibration_folds, make_folds

@@ -39,7 +39,7 @@ from lincent.estimators.auto_candidates import (
 from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
-from lincent.estimators.problem import HostTraining, binary_tasks, check_class_weight
+from lincent.estimators.problem import HostTraining, binary_tasks
 from lincent.estimators.remote import RemoteTraining
 from lincent.estimators.tabular import (
     READ_ROWS,
@@ -51,6 +51,7 @@ from lincent.estimators.tabular import (
     sample_of_remote,
     total_costs,
 )
+from lincent.estimators.validation import check_class_weight
 from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds

@@ -1,4 +1,4 @@
-"""Base classes of all estimators, and the constraints on their parameters.
+"""Base classes of all estimators.
 
 ``Classifier``         ``fit`` as an atomic operation, ``predict``, ``decision_function`` and
                        ``score`` of a classifier made of binary subproblems; a subclass fits one
@@ -7,9 +7,6 @@
 ``ProbabilityMixin``   ``predict_proba`` of estimators with the parameter ``probability``
 ``ProjectionMixin``    ``transform`` and ``misclassification_impact`` of estimators that project
                        samples on a line between two class centers
-
-The constraints are those of scikit-learn's ``_parameter_constraints``: a class combines
-``COMMON_CONSTRAINTS`` or ``PAPER_CONSTRAINTS`` with its own.
 
 Public methods return the kind of array that they are given (``output_like_input``): a Dask
 collection gives a lazy Dask array, a torch or CuPy array one on the same device, batches a NumPy
@@ -20,14 +17,13 @@ library of X: ``fit`` and ``predict`` run as without dispatch, and only their re
 from __future__ import annotations
 
 import inspect
-import numbers
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial, wraps
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -38,9 +34,9 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
 from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted, scores_of_folds
@@ -53,77 +49,36 @@ from lincent.estimators.fit_callbacks import (
 from lincent.estimators.problem import (
     BinaryProblem,
     BinaryTask,
-    ClassCosts,
     HostTraining,
     binary_tasks,
-    check_class_weight,
     check_joint,
     combine_scores,
-    is_foreign,
-    one_number_per_cell,
-    plain,
     predicted_codes,
+)
+from lincent.estimators.remote import Training, open_remote
+from lincent.estimators.threshold import Discriminator
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    ClassCosts,
+    check_batch_columns,
+    check_class_weight,
+    check_dask_columns,
+    check_labels,
+    check_rows,
+    is_foreign,
+    refuse_backend,
     refuse_namespace,
     send_to_namespace,
     to_numpy,
 )
-from lincent.estimators.remote import (
-    Training,
-    check_batch_columns,
-    check_dask_columns,
-    check_device_rows,
-    open_remote,
-    refuse_backend,
-)
-from lincent.estimators.threshold import DISCRIMINATORS, Discriminator
 from lincent.model_selection.folds import group_folds
 from lincent.problems.centralization import HARD_FEASIBILITY
-from lincent.solvers.lp.dispatch import SOLVERS
-from lincent.sources.source import Kind, in_memory, is_streamed, kind_of, open_source, package_of
+from lincent.sources.source import Kind, is_streamed, kind_of, open_source, package_of
 from lincent.tables.weighted import check_magnitude
 
 Method = Callable[..., Any]
 IN_NAMESPACE = "_in_namespace"
 """The attribute of a model whose fitted arrays are not NumPy's."""
-Strategy: TypeAlias = Literal["ovr", "ovo"]
-StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
-Calibrated: TypeAlias = Literal["sigmoid", "isotonic"] | None
-SolverName: TypeAlias = Literal["auto", "interior-point", "highs"]
-Rule: TypeAlias = Literal["distance", "nearest", "svm"]
-
-
-# Constraints on parameters.
-
-
-class Number(Interval):
-    """An interval of numbers; True and False are none."""
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether the value is in the interval."""
-        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
-
-
-POSITIVE = Number(numbers.Real, 0, np.inf, closed="neither")
-NONNEGATIVE = Number(numbers.Real, 0, np.inf, closed="left")
-COUNT = Number(numbers.Integral, 1, None, closed="left")
-COMMON_CONSTRAINTS: dict[str, Any] = {
-    "class_weight": [dict, StrOptions({"balanced"}), None],
-    "multi_class": [StrOptions({"ovr", "ovo"})],
-    "probability": [StrOptions({"sigmoid", "isotonic"}), None],
-    "tol": [POSITIVE],
-    "max_iter": [COUNT],
-    "time_limit": [POSITIVE, None],
-    "n_jobs": [numbers.Integral, None],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-}
-PAPER_CONSTRAINTS: dict[str, Any] = {
-    **COMMON_CONSTRAINTS,
-    "C": [Number(numbers.Real, 0, None, closed="right")],  # np.inf is the hard margin
-    "margin": [POSITIVE],
-    "discriminator": [StrOptions(set(DISCRIMINATORS))],
-    "solver": [StrOptions(set(SOLVERS))],
-}
 
 
 # Atomic fits.
@@ -319,37 +274,6 @@ def _library_and_device(values: Any) -> str:
 
 
 # Classifiers.
-
-
-def check_rows(estimator: Any, X: Any) -> Any:
-    """Return X for prediction, with the features of ``fit``."""
-    if kind_of(X) is Kind.DEVICE:
-        return check_device_rows(estimator, X, reset=False)
-    refuse_namespace(estimator, X)
-    with one_number_per_cell():
-        return validate_data(
-            estimator,
-            in_memory(X),
-            accept_sparse=estimator._accept_sparse,
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-
-
-def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
-    """Return the class index of each sample, for labels of known classes."""
-    y = np.asarray(to_numpy(y))
-    if y.shape != (n_samples,):
-        raise ValueError(f"y has shape {y.shape}; give one label for each of the {n_samples} rows.")
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = classes[codes] != y
-    if np.any(strange):
-        row = int(np.flatnonzero(strange)[0])
-        raise ValueError(
-            f"y[{row}] is {plain(y[row])!r}, a class unknown to this model; it knows "
-            f"{classes.tolist()!r}."
-        )
-    return codes
 
 
 def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:

@@ -21,18 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lincent.estimators.base import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    POSITIVE,
-    Calibrated,
-    Classifier,
-    ProbabilityMixin,
-    ProjectionMixin,
-    Rule,
-    SolverName,
-    Strategy,
-)
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
     RegularizedFit,
@@ -41,8 +30,18 @@ from lincent.estimators.linear import (
     warn_of_offset,
 )
 from lincent.estimators.problem import BinaryProblem, HostTraining, scaled_costs
-from lincent.estimators.remote import Training, refuse_backend
+from lincent.estimators.remote import Training
 from lincent.estimators.threshold import Line, fit_discriminator
+from lincent.estimators.validation import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    POSITIVE,
+    Calibrated,
+    Rule,
+    SolverName,
+    Strategy,
+    refuse_backend,
+)
 from lincent.features.similarity import similarity
 from lincent.problems.centralization import Program, certify, difference_of, lcc_program
 from lincent.problems.joint import SmoothedHinge

@@ -17,20 +17,18 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from lincent.estimators.base import (
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin, has_pairs
+from lincent.estimators.fit_callbacks import solve_ended
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
+from lincent.estimators.validation import (
     PAPER_CONSTRAINTS,
     Calibrated,
-    Classifier,
-    ProbabilityMixin,
-    ProjectionMixin,
     Rule,
     SolverName,
     Strategy,
-    has_pairs,
+    check_finite,
 )
-from lincent.estimators.fit_callbacks import solve_ended
-from lincent.estimators.problem import BinaryProblem, check_finite
-from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
 from lincent.problems.centralization import Program
 from lincent.problems.double_double import UNIT
 from lincent.problems.regularized import RegularizedProgram

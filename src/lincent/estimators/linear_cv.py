@@ -26,16 +26,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 
 from lincent import _console
-from lincent.estimators.base import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    Classifier,
-    ProbabilityMixin,
-    ProjectionMixin,
-    SolverName,
-    Strategy,
-)
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
 from lincent.estimators.linear import (
     LCC,
@@ -50,13 +41,20 @@ from lincent.estimators.problem import (
     BinaryProblem,
     HostTraining,
     binary_tasks,
-    check_class_weight,
     combine_scores,
-    plain,
     predicted_codes,
 )
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
+from lincent.estimators.validation import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    Calibrated,
+    SolverName,
+    Strategy,
+    check_class_weight,
+    plain,
+)
 from lincent.model_selection.folds import N_SPLITS
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import needs_probabilities, takes_weights

@@ -1,4 +1,4 @@
-"""The training data of a fit, its checks, and its binary subproblems.
+"""The training data of a fit and its binary subproblems.
 
 One-vs-rest has one subproblem per class, over all samples; one-vs-one has one per pair of classes,
 over the samples of that pair; with two classes both are the same single subproblem.  The joint
@@ -15,21 +15,17 @@ one-vs-rest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-from sklearn import get_config
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent import _threads
+from lincent.estimators.validation import ClassCosts, check_training_data, plain, to_numpy
 from lincent.features.similarity import entry_variance
 from lincent.problems.arrays import Rows
 from lincent.problems.centralization import Program, difference_of, lcc_program
@@ -38,7 +34,7 @@ from lincent.sources.gradients import SideCosts
 from lincent.sources.hashing import draw_distinct, row_hashes
 from lincent.sources.landmarks import RowMapping, mapped_rows
 from lincent.sources.rows import SignedRows, Source
-from lincent.sources.source import Kind, in_memory, kind_of, namespace_of, open_source, package_of
+from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.weighted import check_weights
 
 SAME = 1e-10
@@ -48,204 +44,6 @@ LARGEST_JOINT = 5_000
 """Features or samples, whichever are fewer: the joint problem factors a matrix of this size."""
 MOST_JOINT_ENTRIES = 10**8
 """Entries of a sparse X of the joint problem, 800 MB once it is dense."""
-
-
-# Checks.
-
-
-def plain(label: Any) -> Any:
-    """Return a class label as a user writes it: 0, not np.int64(0)."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
-def is_foreign(values: Any) -> bool:
-    """Return whether this is an array of another library than NumPy."""
-    if isinstance(values, np.ndarray | np.generic):
-        return False
-    return kind_of(values) is Kind.DEVICE or hasattr(values, "__array_namespace__")
-
-
-def to_numpy(values: Any) -> Any:
-    """Return an array of any library as a NumPy array; other values are returned unchanged."""
-    if not is_foreign(values):
-        return values
-    if kind_of(values) is Kind.DEVICE:
-        return namespace_of(values).fetch(values)
-    library = values.__array_namespace__()
-    device = library.__array_namespace_info__().default_device()
-    return np.asarray(library.asarray(values, device=device))
-
-
-def send_to_namespace(values: Any, X: Any) -> Any:
-    """Return a numeric NumPy array in the library of X and on its device; others unchanged."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
-        return values
-    if kind_of(X) is Kind.DEVICE:
-        return namespace_of(X).send(values)
-    return X.__array_namespace__().asarray(values, device=X.device)
-
-
-def refuse_namespace(estimator: Any, X: Any) -> None:
-    """Raise an error where scikit-learn would dispatch to an array library that is not read."""
-    if is_foreign(X) and kind_of(X) is not Kind.DEVICE and get_config()["array_api_dispatch"]:
-        raise TypeError(
-            f"{type(estimator).__name__} does not dispatch to the array library of X "
-            f"({package_of(X)} {type(X).__name__}): convert X with np.asarray, or set "
-            "array_api_dispatch=False. LCC takes torch and CuPy arrays as they are."
-        )
-
-
-def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return X, the classes and the class index of each sample, for ``fit``.
-
-    ``_finite_by_centers`` leaves it to the class centers to find entries that are not finite
-    (``check_finite``).
-    """
-    refuse_namespace(estimator, X)
-    check_convertible(y)
-    with one_number_per_cell():
-        X, y = validate_data(
-            estimator,
-            in_memory(X),
-            y,
-            accept_sparse=estimator._accept_sparse,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            ensure_all_finite=not getattr(estimator, "_finite_by_centers", False),
-        )
-    classes, codes = label_codes(y)
-    check_classes(classes)
-    return X, classes, codes
-
-
-def check_convertible(y: Any, name: str = "y") -> None:
-    """Raise an error for labels that NumPy would change: masked ones, and text that ends in NUL."""
-    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
-        raise ValueError(f"{name} has masked entries: leave these rows out.")
-    if isinstance(y, np.ndarray):
-        return
-    converted = isinstance(y, list | tuple) or package_of(y) == "polars"
-    if converted and any(isinstance(label, str) and label.endswith("\0") for label in y):
-        raise ValueError(f"{name} has a label that ends in the byte 0, which NumPy drops.")
-
-
-@contextmanager
-def one_number_per_cell() -> Iterator[None]:
-    """Turn errors about lists, huge integers and complex numbers in X into a short message."""
-    try:
-        yield
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, OverflowError) or "with a sequence" in str(error):
-            raise ValueError(
-                "X has a cell with a list, or an integer beyond 1.8e308: give one number per cell."
-            ) from error
-        if str(error).startswith("Complex data"):  # scikit-learn adds the data
-            raise ValueError("Complex data not supported: give real numbers.") from error
-        raise
-
-
-def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
-    """Raise scikit-learn's error where X is not finite, which the class centers show.
-
-    They are sums over all entries; this saves a pass over X.
-    """
-    if not np.isfinite(centers).all():
-        assert_all_finite(X, input_name="X", estimator_name=name)
-
-
-def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes and the class index of each sample, without sorting y."""
-    if y.dtype.kind in "biu":
-        low, high = y.min(), y.max()
-        upper = y == high
-        if low != high and (upper | (y == low)).all():
-            return np.array([low, high]), upper.astype(np.intp)
-    elif y.dtype.kind not in "US":
-        # Integers and strings are always classes; other labels may be a regression target.
-        check_classification_targets(y)
-    classes = np.unique(y)
-    return classes, np.searchsorted(classes, y)
-
-
-def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes of y, at least two, and the class index of each sample."""
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    check_convertible(y)
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "f":
-        assert_all_finite(y, input_name="y")
-    if len(y) != n_samples:
-        raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
-    classes, codes = label_codes(y)
-    check_classes(classes)
-    return classes, codes
-
-
-def check_classes(classes: np.ndarray) -> None:
-    """Raise an error for less than two classes."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has only one class ({plain(classes[0])!r}); a classifier needs rows of at least "
-            "two classes."
-        )
-
-
-def check_class_totals(classes: np.ndarray, totals: np.ndarray) -> None:
-    """Raise an error for a class of weight zero."""
-    if (totals <= 0).any():
-        empty = classes[int(np.flatnonzero(totals <= 0)[0])]
-        raise ValueError(
-            f"All rows of class {plain(empty)!r} have weight zero; give the class a positive "
-            "weight or leave its rows out."
-        )
-
-
-@dataclass(frozen=True)
-class ClassCosts:
-    """The cost of a sample per unit of weight and the importance, for each class."""
-
-    factor: np.ndarray
-    importance: np.ndarray
-
-    def of(self, sides: Sequence[Sequence[int]], totals: np.ndarray) -> tuple[float, float]:
-        """Return the importance of each side: the mean of its classes, by their weight."""
-        if len(self.importance) == 2:
-            return float(self.importance[sides[0][0]]), float(self.importance[sides[1][0]])
-        low, high = (
-            float(np.average(self.importance[list(s)], weights=totals[list(s)])) for s in sides
-        )
-        return low, high
-
-
-def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> ClassCosts:
-    """Return the costs of classes with these total weights.
-
-    The cost factor multiplies the costs of the samples of a class.  The importance moves the
-    threshold: None and "balanced" ask that the classes count the same, which the midpoint does, so
-    both give equal importance; a dictionary states the importances.
-    """
-    check_class_totals(classes, totals)
-    ones = np.ones(len(classes))
-    if class_weight is None:
-        return ClassCosts(ones, ones)
-    if isinstance(class_weight, str):
-        return ClassCosts(totals.sum() / (len(classes) * totals), ones)
-    unknown = [label for label in class_weight if label not in set(classes.tolist())]
-    if unknown:
-        raise ValueError(
-            f"class_weight names the class {unknown[0]!r}, which y does not have; its classes are "
-            f"{classes.tolist()!r}."
-        )
-    factors = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
-    if not np.all(np.isfinite(factors)) or np.any(factors <= 0):
-        raise ValueError(
-            f"class_weight={class_weight!r}: every class weight must be above 0 and finite."
-        )
-    return ClassCosts(factors, factors)
-
-
-# Binary subproblems.
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.base import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    Classifier,
-    ProbabilityMixin,
-    ProjectionMixin,
-    Rule,
-    SolverName,
-    Strategy,
-)
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
@@ -31,6 +21,14 @@ from lincent.estimators.linear import (
     squeeze_single,
 )
 from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    Calibrated,
+    Rule,
+    SolverName,
+    Strategy,
+)
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp

@@ -24,16 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.base import (
-    COMMON_CONSTRAINTS,
-    POSITIVE,
-    Calibrated,
-    Classifier,
-    ProbabilityMixin,
-    ProjectionMixin,
-    Strategy,
-    StrategyOrJoint,
-)
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
@@ -41,16 +32,18 @@ from lincent.estimators.linear import (
     SolverMixin,
     check_hinge_range,
 )
-from lincent.estimators.problem import (
-    STRATEGIES,
-    BinaryProblem,
-    ClassCosts,
-    HostTraining,
-    binary_tasks,
-    check_finite,
-)
+from lincent.estimators.problem import STRATEGIES, BinaryProblem, HostTraining, binary_tasks
 from lincent.estimators.remote import Training
 from lincent.estimators.threshold import Threshold
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    Calibrated,
+    ClassCosts,
+    Strategy,
+    StrategyOrJoint,
+    check_finite,
+)
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.arrays import Certificate
 from lincent.problems.joint import JointLoss, SmoothedHinge

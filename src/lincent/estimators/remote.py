@@ -1,4 +1,4 @@
-"""Data that is read in place: checks and training data of Dask, batches and device arrays.
+"""Training data that is read in place: Dask collections, batches and device arrays.
 
 Batches are opened as blocks of a Dask collection that come one after the other.  Labels and weights
 of blocks stay with them and are summed up in one pass over the data; a device array is checked and
@@ -11,21 +11,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from sklearn import get_config
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from lincent.estimators.problem import (
-    ArrayTraining,
-    BinaryProblem,
-    BinaryTask,
+from lincent.estimators.problem import ArrayTraining, BinaryProblem, BinaryTask, HostTraining
+from lincent.estimators.validation import (
     ClassCosts,
-    HostTraining,
+    check_batch_columns,
     check_classes,
     check_convertible,
+    check_dask_columns,
+    check_device_labels,
+    check_device_rows,
 )
 from lincent.features.similarity import CenterSet, centers_of_samples, find_local_centers
 from lincent.solvers.solution import silent
@@ -40,82 +39,6 @@ from lincent.tables.weighted import SAMPLE_ROWS, check_weights
 
 MOST_JOBS, MOST_INNER_JOBS = 16, 4
 """Jobs on blocks that run at once, and jobs within each: a problem holds some of its samples."""
-
-
-def refuse_backend(estimator: Any, X: Any) -> NoReturn:
-    """Raise an error for data that this estimator reads in memory only."""
-    raise TypeError(
-        f"{type(estimator).__name__} reads arrays in memory only, not {type(X).__module__} "
-        f"{type(X).__name__}: convert X first (compute() or cpu()), or use LCC."
-    )
-
-
-def check_device_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Any:
-    """Return a device array of two dimensions with the right features and finite numbers."""
-    from lincent.sources.device import check_finite_on_device, numbers_on_device
-
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
-    if min(X.shape) == 0:
-        raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row and one column.")
-    if "sparse" in str(getattr(X, "layout", "")):
-        raise ValueError("X is a sparse tensor; give a dense one, or a SciPy sparse matrix.")
-    if "complex" in str(X.dtype):
-        raise ValueError("X has complex numbers; give real ones.")
-    validate_data(estimator, np.empty((0, int(X.shape[1]))), reset=reset, skip_check_array=True)
-    X = numbers_on_device(X)
-    if finite and not get_config()["assume_finite"]:
-        check_finite_on_device(X)
-    return X
-
-
-def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
-    """Return the classes of m samples, and the class index of each sample on the device."""
-    if tuple(np.shape(y)) != (m,):
-        raise ValueError(
-            f"X has {m} rows and y has shape {tuple(np.shape(y))}: give one label per row."
-        )
-    xp = device.xp
-    if kind_of(y) is not Kind.DEVICE:
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
-        codes = device.send(codes.astype(np.int8 if len(classes) < 128 else int))
-    else:
-        low, high = xp.min(y), xp.max(y)
-        upper = y == high
-        if device.count(upper | (y == low)) == m and bool(low != high):  # two classes: no sorting
-            classes = np.array([device.fetch(low)[()], device.fetch(high)[()]])
-            codes = xp.astype(upper, xp.int8)
-        else:
-            values, codes = xp.unique_inverse(y)
-            classes = np.asarray(device.fetch(values))
-    check_classification_targets(classes)
-    check_classes(classes)
-    return classes, codes
-
-
-def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Check names and number of the columns of a Dask collection, without a pass over it."""
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
-    if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
-        raise ValueError("X has complex numbers; give real ones.")
-    if not hasattr(X, "columns") and X.shape[0] == 0:
-        raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row.")
-    empty = X._meta if hasattr(X, "columns") else np.empty((0, int(X.shape[1])))
-    validate_data(estimator, empty, reset=reset, skip_check_array=True)
-
-
-def check_batch_columns(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Check names and number of the columns of batches by the first of them."""
-    columns = len(X.names) if X.names is not None else int(np.shape(X.first())[1])
-    if not reset and X.names is not None and hasattr(estimator, "feature_names_in_"):
-        expected = estimator.feature_names_in_.tolist()
-        if X.names != expected:
-            raise ValueError(f"X has the columns {X.names!r}, and fit had {expected!r}.")
-        return
-    validate_data(estimator, np.empty((0, columns)), reset=reset, skip_check_array=True)
-    if reset and X.names is not None:
-        estimator.feature_names_in_ = np.array(X.names, dtype=object)
 
 
 def open_remote(estimator: Any, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:

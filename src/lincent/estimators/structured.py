@@ -13,20 +13,18 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import (
+from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.remote import Training, local_centers
+from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
     COUNT,
     POSITIVE,
     Calibrated,
-    Classifier,
-    ProbabilityMixin,
     Strategy,
     check_rows,
-    output_like_input,
 )
-from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.remote import Training, local_centers
 from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid

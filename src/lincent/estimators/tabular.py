@@ -27,8 +27,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lincent.estimators.base import open_training
 from lincent.estimators.linear import check_hinge_range
-from lincent.estimators.problem import check_class_weight, read_labels, refuse_namespace
-from lincent.estimators.remote import RemoteTraining, check_device_rows
+from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.validation import (
+    check_class_weight,
+    check_device_rows,
+    read_labels,
+    refuse_namespace,
+)
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import number_of_folds
 from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge

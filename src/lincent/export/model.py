@@ -17,7 +17,8 @@ import numpy as np
 
 from lincent._errors import printable
 from lincent.estimators.base import Classifier, binary_coefficients, is_linear
-from lincent.estimators.problem import binary_tasks, plain
+from lincent.estimators.problem import binary_tasks
+from lincent.estimators.validation import plain
 from lincent.inspection.thresholds import DecisionThreshold, predict_codes
 from lincent.model_selection.metrics import TITLES
 from lincent.tables.encoder import MISSING, category_text

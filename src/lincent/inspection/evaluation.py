@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from lincent.estimators.problem import plain
+from lincent.estimators.validation import plain
 from lincent.inspection.thresholds import DecisionThreshold, own_margin, positive_code, toward
 from lincent.model_selection.metrics import confusion_matrix, label_score
 from lincent.tables.infer import PreparedTable

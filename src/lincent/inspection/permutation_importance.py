@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.problem import plain
+from lincent.estimators.validation import plain
 from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
 
 MAX_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21

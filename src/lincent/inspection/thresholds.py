@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError, listed
-from lincent.estimators.problem import plain
+from lincent.estimators.validation import plain
 from lincent.model_selection.metrics import confusion_matrix, label_score
 
 PROBABILITY, SCORE = "probability", "score"

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, xlogy
 
 from lincent._errors import listed
-from lincent.estimators.problem import plain
+from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.export.model_file import summary_errors
 from lincent.inspection.thresholds import predict_codes

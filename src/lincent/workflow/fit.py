@@ -16,7 +16,7 @@ import numpy as np
 from lincent import _console, _versions
 from lincent._console import Progress, silent
 from lincent._errors import AppError, first_line, printable
-from lincent.estimators.problem import plain
+from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.inspection.attribution import background_of
 from lincent.inspection.evaluation import HeldOut, evaluation_warnings, score_scale

@@ -25,7 +25,8 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from lincent.estimators.base import Classifier, Number
+from lincent.estimators.base import Classifier
+from lincent.estimators.validation import Number
 from lincent.paper.baselines._base import Baseline, ManyClasses
 
 SMALLEST_SHARE = 1e-8

@@ -52,15 +52,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
 from lincent._errors import import_optional
-from lincent.estimators.base import (
-    COMMON_CONSTRAINTS,
-    COUNT,
-    NONNEGATIVE,
-    POSITIVE,
-    Classifier,
-    Strategy,
-)
+from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, NONNEGATIVE, POSITIVE, Strategy
 from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float, one_or_all
 from lincent.solvers.newton.joint import Span
 

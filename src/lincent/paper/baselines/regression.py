@@ -55,7 +55,8 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import COUNT, NONNEGATIVE, POSITIVE, Classifier, check_rows
+from lincent.estimators.base import Classifier
+from lincent.estimators.validation import COUNT, NONNEGATIVE, POSITIVE, check_rows
 from lincent.paper.baselines._base import (
     Baseline,
     ManyClasses,

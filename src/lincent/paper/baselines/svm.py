@@ -52,8 +52,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from lincent.estimators.base import COMMON_CONSTRAINTS, POSITIVE, Classifier, Strategy
+from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
     Baseline,
     Hyperplanes,
