@@ -100,6 +100,14 @@ def test_projection_shows_the_line_of_the_model(example):
     assert sum(heights) == len(y)
 
 
+def test_projection_before_and_after_has_the_centers_of_its_classes(example):
+    X, y, model = example
+    display = ProjectionDisplay.from_estimator(model, X, y, before=np.eye(X.shape[1])[0])
+    first, second = X[y == -1, 0].mean(), X[y == 1, 0].mean()
+    np.testing.assert_allclose(display.centers[0], [first, second])
+    assert display.thresholds[0] == pytest.approx((first + second) / 2)
+
+
 def test_projection_of_a_kernel_model():
     X, y = make_circles(100, factor=0.4, noise=0.05, random_state=0)
     model = KernelLCC(gamma=1.0).fit(X, y)

@@ -100,3 +100,25 @@ def test_the_band_of_an_additive_model_is_that_of_its_resamples(make_table):
     widths = [high - low for low, high in curve["band"]]
     assert max(widths) > 0
     assert min(widths) > -1e-4
+
+
+def test_the_effect_of_a_pair_has_mean_zero():
+    """Whatever the intercept and the other columns add to all of its scores."""
+    pandas = pytest.importorskip("pandas")
+    from lincent.tables.encoder import table_pipeline
+    from lincent.tables.schema import NUMBER, Column
+
+    class Shifted(Product):
+        classes_ = np.array(["no", "yes"])
+
+        def decision_function(self, X):
+            return 7.0 + super().decision_function(X)
+
+    frame = pandas.DataFrame({"a": np.linspace(-1, 1, 11), "b": np.linspace(-2, 4, 11)})
+    pipeline = table_pipeline(Shifted(), scale=False)
+    encoded = pipeline[0].fit_transform(frame)
+    grids = importance._grids(pipeline, frame, [Column(n, NUMBER, (n,)) for n in "ab"])
+    effect = importance._pair_effect(Shifted(), encoded, *grids, 2.0)
+    products = np.outer(*effect["values"]) / 2
+    np.testing.assert_allclose(effect["scores"], products - products.mean(), atol=1e-4)
+    assert effect["class"] == "yes"

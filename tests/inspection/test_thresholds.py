@@ -92,3 +92,18 @@ def test_the_summary_counts_what_is_found_at_the_threshold(positive):
     text = threshold_text(positive, **counts)
     assert f"{sum(own & called)} of {sum(own)} rows of {positive} are found" in text
     assert f"{sum(called & ~own)} of the {sum(called)} rows called {positive} are not." in text
+
+
+@pytest.mark.parametrize("positive", ["yes", "no"])
+@pytest.mark.parametrize("has_probabilities", [True, False])
+def test_its_place_on_the_score_divides_the_rows_as_it_does(positive, has_probabilities):
+    held = held_out(has_probabilities=has_probabilities)
+    at, scale = (0.3, "probability") if has_probabilities else (-0.4, "score")
+    threshold = DecisionThreshold(positive, at, scale, "--threshold")
+    place = threshold.on_score(CLASSES, held.scores, held.probabilities)
+    predicted = threshold.predict(CLASSES, held.scores, held.probabilities)
+    assert 0 < predicted.mean() < 1
+    np.testing.assert_array_equal(held.scores >= place, predicted == 1)
+    signed = held.scores if positive == "yes" else -held.scores
+    values = signed if not has_probabilities else 1 / (1 + np.exp(-signed))
+    np.testing.assert_array_equal(CLASSES[predicted] == positive, values >= at)
