@@ -136,6 +136,32 @@ def test_the_code_does_not_hang_on_where_the_interrupt_came(tmp_path):
     )
 
 
+def test_an_interrupt_that_native_code_made_another_error_of_is_one(capsys):
+    """NumPy's reading of a buffer's format does so, and the start of an extension module."""
+    import os
+    import signal
+
+    import typer
+
+    from lincent.cli.options import errors_as_messages
+
+    def native():
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ValueError("no valid buffer format") from None
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(typer.Exit) as left, errors_as_messages():
+            native()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert left.value.exit_code == 130
+    assert capsys.readouterr().err == "lincent: interrupted; nothing was written.\n"
+
+
 def test_an_interrupt_that_python_could_not_raise_is_sent_again():
     """Python swallows exceptions in callbacks of weak references."""
     import sys

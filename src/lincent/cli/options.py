@@ -10,7 +10,9 @@ import ast
 import functools
 import inspect
 import os
+import signal
 import sys
+import threading
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -103,7 +105,8 @@ def errors_as_messages(kept: str = "nothing was written") -> Iterator[None]:
     goes away (``| head``) is no error.
     """
     try:
-        yield
+        with _keep_interrupts():
+            yield
     except KeyboardInterrupt as error:
         log(f"interrupted; {kept}.")
         raise typer.Exit(INTERRUPTED) from error
@@ -119,6 +122,30 @@ def errors_as_messages(kept: str = "nothing was written") -> Iterator[None]:
             raise typer.Exit(0) from error
         log(" ".join(str(error).split()))
         raise typer.Exit(2) from error
+
+
+@contextmanager
+def _keep_interrupts() -> Iterator[None]:
+    """Raise an interrupt as such where native code has made another error of it."""
+    arrived = []
+
+    def note(number: int, frame: Any) -> None:
+        arrived.append(number)
+        signal.default_int_handler(number, frame)
+
+    is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    is_ours = is_ours and threading.current_thread() is threading.main_thread()
+    if is_ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if arrived and not isinstance(error, typer.Exit):
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def worker_count(jobs: int) -> int:
