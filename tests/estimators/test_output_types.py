@@ -35,7 +35,10 @@ def test_dask_arrays_give_lazy_ones(model, method, chunks):
     assert found.chunks[0] == (50, 50, 20)
     expected = getattr(model, method)(X)
     assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found.compute(), expected)
+    if method == "predict":
+        np.testing.assert_array_equal(found.compute(), expected)
+    else:  # products of fewer rows may be summed in another order
+        np.testing.assert_allclose(found.compute(), expected, rtol=1e-12)
 
 
 def test_partitions_of_a_frame_may_be_empty():
@@ -58,7 +61,8 @@ def test_labels_go_with_their_blocks(model):
 
 def test_batches_are_answered_one_after_the_other(model):
     rows = batches(lambda: iter([(X[:70], Y[:70]), (X[70:], Y[70:])]))
-    np.testing.assert_array_equal(model.decision_function(rows), model.decision_function(X))
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(rows), expected, rtol=1e-12)
 
 
 def test_device_arrays_stay_on_their_device(model):
