@@ -153,7 +153,8 @@ def test_an_interrupt_that_native_code_made_another_error_of_is_one(capsys):
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(typer.Exit) as left, errors_as_messages():
+        # A command has one around its options and one around its work.
+        with pytest.raises(typer.Exit) as left, errors_as_messages(), errors_as_messages():
             native()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:

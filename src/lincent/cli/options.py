@@ -127,15 +127,19 @@ def errors_as_messages(kept: str = "nothing was written") -> Iterator[None]:
 @contextmanager
 def _keep_interrupts() -> Iterator[None]:
     """Raise an interrupt as such where native code has made another error of it."""
-    arrived = []
+    arrived, previous = [], signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: Any) -> None:
-        arrived.append(number)
-        signal.default_int_handler(number, frame)
+        assert callable(previous)
+        try:
+            previous(number, frame)
+        except KeyboardInterrupt:
+            arrived.append(number)
+            raise
 
-    is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    is_ours = is_ours and threading.current_thread() is threading.main_thread()
-    if is_ours:
+    is_main = threading.current_thread() is threading.main_thread()
+    noted = callable(previous) and is_main
+    if noted:
         signal.signal(signal.SIGINT, note)
     try:
         yield
@@ -144,8 +148,8 @@ def _keep_interrupts() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if noted:
+            signal.signal(signal.SIGINT, previous)
 
 
 def worker_count(jobs: int) -> int:
