@@ -1,5 +1,6 @@
 """``python -m lincent`` and ``lincent``: the command line."""
 
+import os
 import signal
 import sys
 
@@ -12,7 +13,9 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.stderr.write("lincent: interrupted; nothing was written.\n")
-        sys.exit(130)
+        sys.stderr.flush()
+        # Python remembers an interrupt inside an import, and would end the process by the signal.
+        os._exit(130)
     finally:  # the work is done, and the interpreter ends
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
