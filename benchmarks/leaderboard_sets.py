@@ -15,6 +15,7 @@ purpose: KEEL's copies of the paper's sets, artificial sets (ring, twonorm, bana
 
 import sys
 import warnings
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -295,6 +296,14 @@ def load(path):
 def took_part(name):
     """Whether a set took part in choosing a default."""
     return name.split(" (")[0] in DEVELOPMENT
+
+
+def untouched_two_class(count):
+    """[(name, X, codes)] of the first two-class sets that took part in no choice, as numbers."""
+    sys.path.insert(0, str(PACKAGES))
+    found = all_sets()
+    untouched = (one for one in found if one[3].max() == 1 and not took_part(one[0]))
+    return [(name, np.asarray(X, float), y) for name, _, X, y in islice(untouched, count)]
 
 
 if __name__ == "__main__":
