@@ -10,6 +10,7 @@ vectors: some of its rows or columns, its transpose, and blocks of its Gram matr
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,12 @@ class SparseSource(Source):
         return np.asarray(self.X @ v, dtype=np.float64)
 
     def local_combine(self, w: Vector) -> Vector:
-        return np.asarray(self.X.T @ w, dtype=np.float64)
+        return np.asarray(self._transposed @ w, dtype=np.float64)
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """X', which shares the entries: SciPy's checks cost more than a short product."""
+        return self.X.T
 
     def gram(self, w: Vector) -> Matrix:
         weighted = self.signed(np.sqrt(w))
@@ -117,7 +123,12 @@ class CompensatedMatrix:
 
     def tdot(self, U: Matrix | Vector) -> Matrix:
         """Return the product of the transpose with one or several columns."""
-        return np.asarray(self.S.T @ U - np.multiply.outer(self.v, self.u @ U))
+        return np.asarray(self._transposed @ U - np.multiply.outer(self.v, self.u @ U))
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """S', which shares the entries."""
+        return self.S.T
 
     def take(self, rows: Index) -> CompensatedMatrix:
         """Return the matrix of some rows."""

@@ -51,15 +51,19 @@ class RowTuning:
 
     largest_matrix: int = 20_000
     """Features up to which one n x n matrix (3.2 GB) is formed."""
-    near_a_vertex: float = 1.08
-    """Hinges between their bounds, in features, from which on the null space takes over: later
-    costs CG steps, earlier a larger null space (1.16 costs twice as much on 50,000 x 5,000)."""
+    spare: float = 0.05
+    least_spare: int = 160
+    """Hinges beyond the number of features, as a fraction of it and at least (three tenths of it
+    where those are fewer), from which on the null space takes over: fewer cost Newton steps (80
+    on dense 10,000 x 1,000 a fifth more), more a larger null space, whose pivots grow with its cube
+    (700 on 50,000 x 5,000 twice as much)."""
     near: float = 2e-2
     """The certified gap from which on identified rows are worth a factorization; on separable
     classes, whose optimum is at the box, it is not reached, and the next solver is asked."""
-    spare: float = 0.07
-    """Hinges beyond the number of features, as a fraction of it: fewer miss some."""
-    least_spare: int = 20
+
+    def spare_hinges(self, n: int) -> int:
+        """Return how many hinges beyond the number of features a null space may have."""
+        return max(int(self.spare * n), min(3 * n // 10, self.least_spare))
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def solve_rows(program: Program, controls: Controls, tuning: RowTuning = BY_ROWS
 def _solve_rows(program: Program, controls: Controls, tuning: RowTuning) -> Solution:
     n = program.shape[1]
     exact = n <= tuning.largest_matrix
-    point = identify_rows(program, controls, tuning.near_a_vertex * n if exact else 0.0)
+    point = identify_rows(program, controls, n + tuning.spare_hinges(n) if exact else 0.0)
     gap = point.gap
     if exact and controls.tol < gap <= tuning.near and not controls.out_of_time():
         solution = finish(RowHinges(program), start_from_rows(program, point, tuning), controls)
@@ -137,8 +141,7 @@ def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY
     high = (point.high > 0) | (point.beta > program.upper - close)
     sides = np.flatnonzero(np.concatenate([low, high]))
     held = int(np.count_nonzero(point.low) + np.count_nonzero(point.high))
-    spare = max(int(tuning.spare * n), tuning.least_spare)
-    count = min(m, max(n + spare - held, point.between - held))
+    count = min(m, max(n + tuning.spare_hinges(n), point.between) - held)
     rows = np.sort(np.argpartition(point.distance_from_active(program.costs), count - 1)[:count])
     alpha = np.where(point.alpha > program.costs / 2, program.costs, 0.0)
     alpha[rows] = point.alpha[rows]
