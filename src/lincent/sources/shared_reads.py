@@ -193,16 +193,16 @@ class ReadBarrier:
             self._read_if_all_wait()
 
     def _read_if_all_wait(self) -> None:
-        if not self._waiting or len(self._waiting) < self._members:
-            return
-        requests, self._waiting = self._waiting, []
-        try:
-            requests[0].schedule.read_all(requests, self.halt)
-        except BaseException as error:
+        complete = self._waiting and len(self._waiting) >= self._members
+        if complete and not self.halt.is_set():
+            requests, self._waiting = self._waiting, []
+            try:
+                requests[0].schedule.read_all(requests, self.halt)
+            except BaseException as error:
+                for request in requests:
+                    request.error = error
             for request in requests:
-                request.error = error
-        for request in requests:
-            request.done = True
+                request.done = True
         self._change.notify_all()
 
 
@@ -251,7 +251,7 @@ def run_concurrently(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
             while not pool.errors and (alive := [one for one in running if one.is_alive()]):
                 alive[0].join(POLL)
         finally:
-            if pool.errors or any(thread.is_alive() for thread in running):
+            if any(thread.is_alive() for thread in running):
                 barrier.halt.set()  # cancels the reads of the others
             for thread in running:
                 thread.join()
@@ -279,6 +279,7 @@ class _JobPool:
                 self.results[item[0]] = item[1]()
         except BaseException as error:  # raised again by the thread that waits
             self.errors.append(error)
+            self._barrier.halt.set()  # before it leaves: nothing is read for the others any more
         finally:
             with self._lock:
                 self._left -= 1
