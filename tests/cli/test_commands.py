@@ -189,7 +189,7 @@ def test_many_classes(tmp_path, lincent, make_table):
     for strategy in ("ovr", "ovo"):
         path = tmp_path / f"{strategy}.lincent"
         fitted = lincent("fit", tmp_path / "t.csv", "--target", "churn", "--method", "lcc", "-o",
-                         path, "--multi-class", strategy)  # fmt: skip
+                         path, "--set", f"multi_class={strategy}")  # fmt: skip
         assert fitted.code == 0, fitted.err
         out = tmp_path / f"{strategy}.csv"
         assert lincent("predict", path, tmp_path / "t.csv", "-o", out).code == 0

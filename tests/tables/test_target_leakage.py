@@ -7,7 +7,8 @@ pytest.importorskip("pandas")
 
 from sklearn.metrics import roc_auc_score
 
-from lincent.tables.infer import _auc, hash_rows, independent_fraction, leaks_target
+from lincent.tables import infer
+from lincent.tables.infer import hash_rows, independent_fraction, leaks_target
 
 RNG = np.random.default_rng(0)
 TWO = np.arange(200) % 2
@@ -39,9 +40,13 @@ def test_leaks(values, codes, numeric, told):
 @pytest.mark.parametrize(
     "values", [RNG.integers(0, 4, 200), RNG.normal(size=200)], ids=["ties", "none"]
 )
-def test_the_area_is_that_of_scikit_learn(values):
+def test_the_area_is_that_of_scikit_learn(values, monkeypatch):
     codes = (values + RNG.normal(size=200) > 1).astype(int)
-    assert _auc(values, codes == 1) == pytest.approx(roc_auc_score(codes, values), abs=1e-12)
+    area = roc_auc_score(codes, values)
+    for least, leaks in ((area - 1e-9, True), (area + 1e-9, False)):
+        monkeypatch.setattr(infer, "LEAK_SCORE", least)
+        assert leaks_target(values, codes, numeric=True) is leaks
+        assert leaks_target(-values, codes, numeric=True) is leaks
 
 
 def test_repeated_rows_of_a_wide_table_are_found_without_a_warning():

@@ -9,7 +9,7 @@ import pytest
 from lincent._errors import AppError
 from lincent.export import load_model, save_model
 from lincent.workflow import fit_table, predict_table
-from lincent.workflow.methods import METHODS, make_classifier, method_name
+from lincent.workflow.fit import METHODS, make_classifier, method_name
 
 
 @pytest.fixture(scope="module")

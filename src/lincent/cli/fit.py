@@ -36,12 +36,6 @@ def fit(
     id: options.Names = None,
     set: options.Names = None,
     tune: bool = False,
-    C: float | None = None,
-    margin: float | None = None,
-    discriminator: str | None = None,
-    balanced: bool = False,
-    multi_class: str | None = None,
-    probability: str | None = None,
     strict: bool = False,
     jobs: int = 1,
     seed: int = 0,
@@ -69,14 +63,10 @@ def fit(
         check_exists(data)
         if quick and method != "auto":
             raise AppError("--quick and --method exclude each other: --quick is --method quick.")
-        method = "quick" if quick else method
+        if tune and method.lower() not in OF_LCC:
+            raise AppError("--tune belongs to --method lcc: add --method lcc.")
+        method = "quick" if quick else "LCCCV" if tune else method
         params = options.parse_params(set)
-        of_lcc = {"C": C, "margin": margin, "discriminator": discriminator}
-        method = _set_lcc_options(method, params, tune, of_lcc)
-        params |= {"class_weight": "balanced"} if balanced else {}
-        params |= {} if multi_class is None else {"multi_class": multi_class}
-        if probability is not None:
-            params["probability"] = None if probability == "none" else probability
         log = _console.silent if quiet else _console.log
         with _console.progress_bar(quiet) as progress:
             progress("reading " + ("standard input" if data == STREAM else data), 0, 0)
@@ -109,30 +99,6 @@ def fit(
             raise OutputError(f"The model was written to {output}. {error}") from error
     certificate = model.summary["certificate"]
     raise typer.Exit(0 if certificate is None or certificate["certified"] else 1)
-
-
-def _set_lcc_options(
-    method: str, params: dict[str, Any], tune: bool, options: dict[str, Any]
-) -> str:
-    """Put the options of ``--method lcc`` into the parameters; return the method."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if (given or tune) and method.lower() not in OF_LCC:
-        from lincent.workflow.methods import make_classifier
-
-        first, instead = next(iter(given), "tune"), ""
-        if first in make_classifier(method, {}).get_params(deep=False):
-            instead = f" (--set {first}=VALUE sets that of --method {method})"
-        elif first == "C":
-            instead = " (the costs of errors are --costs CLASS=COST,...)"
-        raise AppError(f"--{first} belongs to --method lcc: add --method lcc{instead}.")
-    if tune and "margin" in given:
-        raise AppError("--margin and --tune exclude each other: tuning chooses the margin.")
-    if tune or method.lower() == "lcccv":
-        several = {"C": "Cs", "discriminator": "discriminators"}
-        params |= {several[name]: (value,) for name, value in given.items() if name in several}
-        return "LCCCV"
-    params |= given
-    return method
 
 
 def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, Any]:

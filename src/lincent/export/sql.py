@@ -294,7 +294,7 @@ class QueryWriter:
     def _min(self, x: list[Sum]) -> list[Sum]:
         raise AppError(
             "The discriminator 'nearest' has no SQL form: export to Python or ONNX, or fit with "
-            "--discriminator distance or svm."
+            "--set discriminator=distance or svm."
         )
 
     def _trees(self, x: list[Sum], data: Any) -> list[Sum]:

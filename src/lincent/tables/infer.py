@@ -21,6 +21,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.tree import DecisionTreeClassifier
 
 from lincent._errors import listed, nearest
 from lincent.tables.encoder import missing_token
@@ -178,15 +181,9 @@ def infer_schema(
     an error if ``strict``.
     """
     _check_options(table, target, options)
-    whole, odd = table, OddCells(strict)
+    odd = OddCells(strict)
     table, labels = labeled_rows(table, target, strict)
     warnings = [*table.warnings, *check_classes(table, target, labels, least)]
-    if len(labels) < whole.data.num_rows:
-        first = np.setdiff1d(np.arange(whole.data.num_rows), table.positions)[0]
-        warnings.append(
-            f"{table.where(target)}: {whole.data.num_rows - len(labels)} rows have no class and "
-            f"are left out, first row {whole.row(int(first))}."
-        )
     groups = read_groups(table, options.group, labels) if options.group else None
     reports, schema, frame = _infer_columns(table, target, labels, options, odd)
     warnings += odd.messages + [report.message for report in reports if report.message]
@@ -243,14 +240,12 @@ def _infer_columns(
     for r in used:
         values = plain_array(table.data.column(r.name))
         types[r.name] = str(values.type)
-        if r.kind == CATEGORY:
-            words[r.name] = with_nulls(values).unique().to_pylist()
+        words[r.name] = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
     missing = missing_token(word for own in words.values() for word in own)
     columns = []
     for r in used:
-        categories = sorted(missing if w is None else w for w in words.get(r.name, ()))
-        column = Column(r.name, r.kind, types[r.name], tuple(categories), r.marks, r.form, r.detail)
-        columns.append(column)
+        categories = tuple(sorted(missing if word is None else word for word in words[r.name]))
+        columns.append(Column(r.name, r.kind, types[r.name], categories, r.marks, r.form, r.detail))
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
     schema = Schema(tuple(columns), target or "", ids, missing)
     frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
@@ -485,10 +480,8 @@ def leaks_target(values: Any, codes: np.ndarray, *, numeric: bool) -> bool:
     values, codes = values[present], codes[present]
     classes = np.unique(codes)
     if len(classes) == 2:
-        auc = _auc(values, codes == classes[1])
+        auc = float(roc_auc_score(codes == classes[1], values))
         return max(auc, 1.0 - auc) >= LEAK_SCORE
-    from sklearn.tree import DecisionTreeClassifier
-
     # Trees use single precision, in which large values overflow and close ones are equal: ranks.
     ranks = np.unique(values, return_inverse=True)[1][:, None]
     tree = DecisionTreeClassifier(max_leaf_nodes=len(classes), random_state=0)
@@ -499,21 +492,9 @@ def _accuracy_by_group(values: Any, codes: np.ndarray) -> float:
     """Return the accuracy of predicting the majority class of each value."""
     import pandas as pd
 
-    groups, names = pd.factorize(np.asarray(values))
-    valid = groups >= 0
-    n_classes = int(codes.max()) + 1
-    pairs = np.bincount(groups[valid] * n_classes + codes[valid], minlength=len(names) * n_classes)
-    counts = pairs.reshape(len(names), n_classes)
-    largest, total = counts.max(axis=1, initial=0), counts.sum(axis=1)
+    counts = contingency_matrix(pd.factorize(np.asarray(values))[0], codes)
+    largest, total = counts.max(axis=1), counts.sum(axis=1)
     return float(largest[total > 1].sum() / total.sum())
-
-
-def _auc(values: np.ndarray, positive: np.ndarray) -> float:
-    """Return the area under the ROC curve, ties counting half."""
-    _, rank = np.unique(values, return_inverse=True)
-    up, down = (np.bincount(rank, weights=side) for side in (positive, ~positive))
-    below = np.cumsum(down) - down / 2
-    return float(up @ below) / (float(up.sum()) * float(down.sum()))
 
 
 def hash_rows(frame: Any, labels: np.ndarray) -> np.ndarray:
@@ -551,7 +532,8 @@ def labeled_rows(
 ) -> tuple[UserTable, np.ndarray]:
     """Return the rows that have a class, and their classes: text, booleans or whole numbers.
 
-    All rows must have a class if ``strict``, else one of them.
+    All rows must have a class if ``strict``, else one of them; a warning of the table counts the
+    others.
     """
     labels, missing = _read_labels(table, target)
     if not missing.any():
@@ -562,6 +544,11 @@ def labeled_rows(
             f"{_first(table, target, missing)}: the target is missing{more}; fill it in or "
             "remove the row."
         )
+    message = (
+        f"{table.where(target)}: {missing.sum()} rows have no class and are left out, first row "
+        f"{table.row(int(missing.argmax()))}."
+    )
+    table = replace(table, warnings=(*table.warnings, message))
     return table.take(np.flatnonzero(~missing)), labels
 
 

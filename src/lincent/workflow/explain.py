@@ -102,7 +102,7 @@ def _read_labeled(model: Model, data: Any, strict: bool, reading: ReadOptions) -
         raise AppError(
             f"The table has no column {target!r}: explain needs the true classes to evaluate."
         )
-    rows, odd = table.data.num_rows, OddCells(strict)
+    odd = OddCells(strict)
     table, labels = labeled_rows(table, target, strict)
     classes = model.classifier.classes_
     if classes.dtype.kind in "UO" and labels.dtype.kind not in "UO":
@@ -114,10 +114,8 @@ def _read_labeled(model: Model, data: Any, strict: bool, reading: ReadOptions) -
             f"not know; it knows {', '.join(str(label) for label in classes)}."
         )
     frame = to_frame(model.schema, table, odd)
-    notes = odd.messages
-    if len(labels) < rows:
-        notes.append(f"{rows - len(labels)} rows of {table.name} have no class and are left out.")
-    return PreparedTable(table, model.schema, (), frame, labels, None, tuple(notes))
+    notes = (*table.warnings, *odd.messages)
+    return PreparedTable(table, model.schema, (), frame, labels, None, notes)
 
 
 def _without_training_rows(

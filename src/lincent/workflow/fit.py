@@ -1,4 +1,15 @@
-"""From a table to a model: ``lincent fit``."""
+"""From a table to a model: ``lincent fit``, with the methods of ``--method`` by name.
+
+    auto         model selection                     AutoLCC
+    linear       a linear classifier, tuned          RegularizedLCCCV
+    additive     a shape function per column, tuned  AdditiveLCCCV
+    structured   linear and local centers, tuned     StructuredLCCCV
+    kernel       an RBF kernel                       KernelLCC
+    lcc          the paper's method                  LCC, or LCCCV with --tune
+    quick        a linear classifier, not tuned      RegularizedLCC
+
+The names of the classes and of the paper's methods (``lincent compare`` prints them) work as well.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +26,8 @@ import numpy as np
 
 from lincent import _console, _versions
 from lincent._console import Progress, silent
-from lincent._errors import AppError, first_line, printable
+from lincent._errors import AppError, first_line, nearest, printable
+from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.inspection.attribution import background_of
@@ -35,9 +47,21 @@ from lincent.tables.encoder import table_pipeline
 from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.check import pack_hashes, reference
-from lincent.workflow.large_file import LargeFit, find_large, memory_message
-from lincent.workflow.methods import make_classifier, method_name, search_summary
+from lincent.workflow.large_file import LargeFit, find_large
 from lincent.workflow.out_of_fold import check_by, evaluate_rows, make_splits, out_of_fold
+
+CLASSES = {
+    "auto": "AutoLCC",
+    "linear": "RegularizedLCCCV",
+    "additive": "AdditiveLCCCV",
+    "structured": "StructuredLCCCV",
+    "kernel": "KernelLCC",
+    "lcc": "LCC",
+    "quick": "RegularizedLCC",
+    **{name: name for name in (*ESTIMATORS, *BASELINES) if name != "LCC"},
+}
+OF_THE_PAPER = ("LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")
+METHODS = (*CLASSES, "LCC-1NN", "LCC-1SV", "KernelLCC-box", *OF_THE_PAPER)
 
 
 def fit_table(
@@ -131,13 +155,12 @@ def fit_table(
     check_threshold(metric, threshold, costs=costs)
     options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, group)
     started = time.perf_counter()
-    file, large = find_large(data, reading, options, random_state), None
+    file, large = find_large(data, reading, options, random_state, log), None
     if file is None:
         user_table = read_table(data, reading)
         log(f"read {user_table.data.num_rows} rows, {user_table.data.num_columns} columns")
     else:
         user_table = file.first
-        log(memory_message(file))
     if target is None:
         target = str(user_table.data.schema.names[-1])
         log(f"the target is {target!r}, the last column (--target names another).")
@@ -310,3 +333,78 @@ def training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
         "versions": _versions.versions(),
         **search_summary(classifier),
     }
+
+
+def method_name(name: str) -> str:
+    """Return the name of a method as it is listed, whatever its case."""
+    names = {method.lower(): method for method in METHODS}
+    if name.lower() not in names:
+        hint = nearest(name, METHODS).replace("the columns are", "there are")
+        raise AppError(f"The method {name!r} (--method) is not known: {hint}")
+    return names[name.lower()]
+
+
+def make_classifier(
+    name: str, params: Mapping[str, Any], *, random_state: int = 0, n_jobs: int | None = None
+) -> Any:
+    """Return the estimator of a method with these parameters, and probabilities by default."""
+    name = method_name(name)
+    if name in CLASSES:
+        classifier = estimator_class(CLASSES[name])()
+    else:
+        from lincent.model_selection.methods import find_method
+
+        classifier = find_method(name).estimator
+    accepted = classifier.get_params(deep=False)
+    for key in params:
+        if key not in accepted:
+            hint = " (the costs of errors are --costs CLASS=COST,...)" if key == "C" else ""
+            raise AppError(
+                f"--method {name} ({type(classifier).__name__}) has no parameter {key!r}{hint}; it "
+                f"has {', '.join(sorted(accepted))}."
+            )
+        if key in ("categorical_features", "keep_columns"):
+            raise AppError(
+                f"{key} is no parameter of a table's model, whose columns are encoded before: name "
+                "categories by `roles` (--role COLUMN=category), columns to keep by `keep`."
+            )
+    shared = {"random_state": random_state, "n_jobs": n_jobs, "probability": "sigmoid"}
+    return classifier.set_params(
+        **{key: value for key, value in shared.items() if key in accepted} | dict(params)
+    )
+
+
+def search_summary(classifier: Any) -> dict[str, Any]:
+    """Return ``tuned`` (the choice of a search) and ``tuning`` (the candidates), where known."""
+    results = getattr(classifier, "cv_results_", {})
+    if "param_relative_margin" in results:
+        pairs = zip(results["param_relative_margin"], results["mean_test_score"], strict=True)
+        points = sorted([float(x), float(y)] for x, y in pairs if np.isfinite(y))
+        return {
+            "tuned": {
+                "scoring": str(classifier.scoring),
+                "mean_test_score": float(classifier.best_score_),
+                "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
+                "margin": np.atleast_1d(classifier.margin_).tolist(),
+                "folds": int(classifier.n_splits_),
+            },
+            "tuning": {"parameter": "relative margin", "points": points},
+        }
+    if hasattr(classifier, "Cs_"):
+        scores = results["mean_test_score"].reshape(-1, len(classifier.Cs_)).max(axis=0)
+        points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
+        return {"tuning": {"parameter": "C", "points": points}}
+    if "param_feature_map" in results:
+        candidates = [
+            {
+                "map": str(results["param_feature_map"][k]),
+                "C": float(results["param_C"][k]),
+                "score": float(results["mean_test_score"][k]),
+                "folds": int(results["n_folds"][k]),
+                "weight": float(results["weight"][k]),
+            }
+            for k in np.argsort(results["rank_test_score"])
+            if np.isfinite(results["mean_test_score"][k])
+        ]
+        return {"tuning": {"maps": candidates}}
+    return {}

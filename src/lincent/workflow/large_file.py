@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -104,58 +104,57 @@ class LargeFile:
         columns = self.first.data.num_columns
         return max(min(MIN_ROWS, most), sample_entries(2 * most * columns) // (2 * columns))
 
-    def batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
-        """Yield row numbers and rows, a batch at a time."""
-        start = 0
-        for batch in read_batches(self.data, {}, self.reading, self.batch_rows):
-            yield np.arange(start, start + batch.data.num_rows), batch
-            start += batch.data.num_rows
+    def batches(self) -> Iterator[UserTable]:
+        """Yield the rows, a batch at a time."""
+        return read_batches(self.data, {}, self.reading, self.batch_rows)
 
-    def sample(self) -> tuple[np.ndarray, UserTable]:
-        """Return the rows with the smallest random keys, in file order, and their numbers."""
+    def sample(self) -> UserTable:
+        """Return the rows with the smallest random keys, in file order."""
         pa = arrow()
         taken: list[tuple[np.ndarray, np.ndarray, Any]] = []
         wanted, below, rng = self.sample_rows, np.inf, np.random.default_rng(self.seed)
-        for numbers, batch in self.batches():
-            keys = rng.random(len(numbers))
+        for batch in self.batches():
+            keys = rng.random(batch.data.num_rows)
             kept = np.flatnonzero(keys < below)
-            taken.append((keys[kept], numbers[kept], batch.data.take(pa.array(kept))))
+            positions = batch.rows(kept) - self.first.first_row
+            taken.append((keys[kept], positions, batch.data.take(pa.array(kept))))
             if sum(len(keys) for keys, _, _ in taken) > 1.25 * wanted:
                 taken = [_smallest(taken, wanted)]
                 below = float(taken[0][0].max())
-        _, numbers, rows = _smallest(taken, wanted)
-        return numbers, replace(self.first, data=pa.Table.from_batches([rows]))
+        _, positions, rows = _smallest(taken, wanted)
+        return replace(self.first, data=pa.Table.from_batches([rows]), positions=positions)
 
 
 def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
     """Return the ``wanted`` rows with the smallest keys of several batches."""
     pa = arrow()
-    keys, numbers = (np.concatenate([batch[k] for batch in taken]) for k in (0, 1))
+    keys, positions = (np.concatenate([batch[k] for batch in taken]) for k in (0, 1))
     chosen = np.sort(np.argsort(keys, kind="stable")[:wanted])
     rows = pa.Table.from_batches([batch[2] for batch in taken]).take(pa.array(chosen))
     rows = rows.combine_chunks().to_batches()[0]
-    return keys[chosen], numbers[chosen], rows
+    return keys[chosen], positions[chosen], rows
 
 
 def find_large(
-    data: Any, reading: ReadOptions, options: ColumnOptions, random_state: int
+    data: Any,
+    reading: ReadOptions,
+    options: ColumnOptions,
+    random_state: int,
+    log: Callable[[str], None] = _console.silent,
 ) -> LargeFile | None:
     """Return the file where a fit needs more memory than there is; None otherwise."""
-    if needed_memory(data, reading.format) <= available_memory():
+    needed, available = needed_memory(data, reading.format), available_memory()
+    if needed <= available:
         return None
     if options.group is not None:
         raise AppError("--group needs the table in memory, and it is larger than memory allows.")
-    return LargeFile(data, reading, random_state)
-
-
-def memory_message(file: LargeFile) -> str:
-    """Return the log message: memory needed, memory available, and what is done."""
-    needed = needed_memory(file.data, file.reading.format) / 2**30
-    available = max(available_memory(), 0.0) / 2**30
-    return (
-        f"{file.data} would take about {needed:.1f} GiB in memory, and {available:.1f} GiB are "
-        f"free: it is read in batches; the schema is inferred from up to {file.sample_rows} rows."
+    file = LargeFile(data, reading, random_state)
+    log(
+        f"{data} would take about {needed / 2**30:.1f} GiB in memory, and "
+        f"{max(available, 0.0) / 2**30:.1f} GiB are free: it is read in batches; the schema is "
+        f"inferred from up to {file.sample_rows} rows."
     )
+    return file
 
 
 class LargeFit:
@@ -165,10 +164,7 @@ class LargeFit:
         self, file: LargeFile, target: str, options: ColumnOptions, strict: bool = False
     ) -> None:
         self.file, self.target, self.strict = file, target, strict
-        self.numbers, sample = file.sample()
-        self.table: PreparedTable = infer_schema(sample, target, options, strict=strict)
-        if self.table.table.positions is not None:
-            self.numbers = self.numbers[self.table.table.positions]
+        self.table: PreparedTable = infer_schema(file.sample(), target, options, strict=strict)
         self.classes: Counter[Any] = Counter()
         self.hashes = np.empty(0, dtype=np.uint64)
         self.passes = 1  # that of the sample
@@ -184,12 +180,12 @@ class LargeFit:
             classifier.set_params(probability=None)
         # At most a fifth of all rows evaluates.
         most, rng = sum(self.classes.values()) // N_SPLITS, np.random.default_rng(self.file.seed)
-        rows = np.sort(rng.permutation(len(self.numbers))[:most])
+        rows = np.sort(rng.permutation(len(table.labels))[:most])
         labels = table.labels[rows]
         counts = Counter(labels.tolist())
         second = clone(classifier)
         second.set_params(tol=max(second.tol, EVALUATION_TOL))
-        everything, rest = self._streams(encoder, self.numbers[rows])
+        everything, rest = self._streams(encoder, table.table.rows(rows))
         fits = [partial(classifier.fit, everything, everything.target)]
         if any(not 0 < counts[name] < count for name, count in self.classes.items()):
             fits[0]()
@@ -228,17 +224,16 @@ class LargeFit:
         self.passes += 1
         _console.step(f"pass {self.passes} over the rows", 0, 0)
         type, odd = self.table.labels.dtype, OddCells(self.strict)
-        for numbers, batch in self.file.batches():
+        for batch in self.file.batches():
             try:
                 rows, labels = labeled_rows(batch, self.target, self.strict)
             except MissingTarget:
                 if self.strict:
                     raise
                 continue  # no row of the batch has a class
-            if rows.positions is not None:
-                numbers = numbers[rows.positions]
             if type.kind not in "UO" or labels.dtype.kind not in "UO":
                 labels = labels.astype(str if type.kind in "UO" else type)
+            numbers = rows.rows(np.arange(len(labels)))
             yield numbers, to_frame(self.table.schema, rows, odd), labels
 
     def _set_scale(self, encoder: Any) -> None:

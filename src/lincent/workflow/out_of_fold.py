@@ -65,27 +65,26 @@ def out_of_fold(
     pipeline: Any, table: PreparedTable, random_state: int, progress: Progress
 ) -> HeldOut | None:
     """Return out-of-fold predictions of a fitted pipeline; None where a class is too small."""
-    classifier, probabilities = pipeline[-1], None
+    classifier = pipeline[-1]
     scores: Any = getattr(classifier, "out_of_fold_scores_", None)
     knows_groups = table.groups is None or "cv" in classifier.get_params(deep=False)
+    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
     if scores is not None and knows_groups:
         scores = np.asarray(scores)
         rows = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
         if len(np.unique(table.labels[rows])) == len(classifier.classes_):
             labels, scores = table.labels[rows], scores[rows]
             own = getattr(classifier, "out_of_fold_probabilities_", None)
-            probabilities = None if own is None else np.asarray(own)[rows]
+            own = None if own is None else np.asarray(own)[rows]
             folds = hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS)
             how = f"{len(rows)} rows, each scored by models fitted without it"
-            effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
-            return HeldOut(rows, labels, scores, probabilities, folds, how, effective)
+            return HeldOut(rows, labels, scores, own, folds, how, effective)
     splits = make_splits(table, random_state)
     if not splits:
         return None
     n_rows, codes = len(table.labels), np.unique(table.labels, return_inverse=True)[1]
     scale = _score_scale(pipeline, table.frame, codes)
-    folds = np.zeros(n_rows, dtype=np.intp)
-    scores = None
+    folds, scores, probabilities = np.zeros(n_rows, dtype=np.intp), [], []
     for fold, (train, test) in enumerate(splits):
         progress("held-out fold", fold, len(splits))
         model = clone(pipeline).fit(table.frame.iloc[train], table.labels[train])
@@ -93,18 +92,17 @@ def out_of_fold(
         values = np.asarray(model.decision_function(held_out), dtype=np.float64)
         if values.ndim == 1:  # models of different folds may differ in scale
             values = values * (scale / _score_scale(model, table.frame.iloc[train], codes[train]))
-        scores = np.zeros((n_rows, *values.shape[1:])) if scores is None else scores
-        scores[test], folds[test] = values, fold
+        scores.append(values)
+        folds[test] = fold
         if hasattr(model[-1], "predict_proba"):
-            values = model.predict_proba(held_out)
-            shape = (n_rows, values.shape[1])
-            probabilities = np.zeros(shape) if probabilities is None else probabilities
-            probabilities[test] = values
+            probabilities.append(model.predict_proba(held_out))
     progress("held-out fold", len(splits), len(splits))
     grouped = "" if table.groups is None else ", groups kept together"
     how = f"{n_rows} rows in {len(splits)} folds{grouped}"
-    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
-    return HeldOut(np.arange(n_rows), table.labels, scores, probabilities, folds, how, effective)
+    order = np.argsort(np.concatenate([test for _, test in splits]))
+    scores = np.concatenate(scores)[order]
+    chances = np.concatenate(probabilities)[order] if probabilities else None
+    return HeldOut(np.arange(n_rows), table.labels, scores, chances, folds, how, effective)
 
 
 def check_by(table: PreparedTable, by: str | None) -> None:
