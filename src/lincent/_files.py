@@ -16,8 +16,11 @@ import re
 import secrets
 import stat
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -99,6 +102,12 @@ def write_file(path: PathLike, content: str | bytes, *, force: bool = True) -> P
 def encode(text: str) -> bytes:
     """Return text as UTF-8; bytes of file names that are none (surrogates) are escaped."""
     return text.encode(errors="backslashreplace")
+
+
+@cache
+def read_toml(package: str, name: str) -> dict[str, Any]:
+    """Return the contents of a TOML file that is part of a package."""
+    return tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
 
 
 @contextmanager

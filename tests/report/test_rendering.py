@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from lincent.report.blocks import Heading, Page, Paragraph, Section, Table, columns, text
+from lincent.report.blocks import Heading, Page, Paragraph, Section, Table, heading, text
 from lincent.report.rendering import (
     escape_markdown,
     fence,
@@ -107,7 +107,7 @@ def test_charts_are_data_without_markup(page):
 
 
 def test_tables_without_rows_and_sections_without_blocks_are_left_out():
-    table = Table(columns("a", "b#"), ())
+    table = Table((heading("a"), heading("b#")), ())
     kept = Section("kept", "Kept", (Paragraph("words"), table))
     page = Page("t", (), None, (), (kept, Section("gone", "Gone", (table,))), "")
     assert [section.name for section in without_empty(page).sections] == ["kept"]
@@ -117,10 +117,8 @@ def test_tables_without_rows_and_sections_without_blocks_are_left_out():
 
 
 def test_headings_from_titles():
-    assert columns("Set", "Rank#|1 is best") == (
-        Heading("Set"),
-        Heading("Rank", True, "1 is best"),
-    )
+    assert heading("Set") == Heading("Set")
+    assert heading("Rank#|1 is best") == Heading("Rank", True, "1 is best")
 
 
 def test_safe_id():
@@ -149,13 +147,12 @@ def test_the_winner_is_printed_as_an_estimator_where_no_command_fits_it(report):
 
 
 def test_commands_read_the_table_as_the_comparison_did():
-    from lincent.report.comparison import table_options
+    from lincent.report.comparison import command_line, table_options
 
     options = {"drop": ["a"], "roles": {"b": "text"}, "dates": True, "group": "g"}
-    words = table_options({"options": options, "reading": {"separator": ";", "sheet": "x"}})
-    assert words == [
-        "--drop", "a", "--role", "b=text", "--dates", "--group", "g", "--sep", ";", "--sheet", "x",
-    ]  # fmt: skip
+    given = table_options({"options": options, "reading": {"separator": ";", "sheet": "x"}})
+    words = "--drop a --role b=text --dates --group g --sep ';' --sheet x"
+    assert command_line("fit", **given) == f"lincent fit {words}"
 
 
 def test_small_tables_in_a_row_share_a_line():

@@ -21,16 +21,15 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
+from lincent._files import read_toml
 from lincent.estimators.registry import estimator_class
 
 
@@ -121,9 +120,7 @@ INFEASIBLE = (
     "Margins beyond the largest feasible one have no solution; such a grid value is a marked run "
     "and is not chosen."
 )
-_DATA: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
-    resources.files("lincent.model_selection").joinpath("methods.toml").read_text("utf-8")
-)
+_DATA = read_toml("lincent.model_selection", "methods.toml")
 _BUILT_IN = {code: family for family, methods in _DATA.items() for code in methods}
 _REGISTERED: dict[str, Method] = {}
 

@@ -7,12 +7,11 @@ name in ``prose.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
+
+from lincent._files import read_toml
 
 
 @dataclass(frozen=True)
@@ -24,19 +23,16 @@ class Heading:
     hint: str = ""
 
 
-def columns(*titles: str) -> tuple[Heading, ...]:
-    """Return headings from titles of ours: ``#`` at the end is a number, ``|`` sets off a hint.
+def heading(given: str) -> Heading:
+    """Return a heading from a title of ours: ``#`` at the end is a number, ``|`` sets off a hint.
 
     Examples
     --------
-    >>> columns("Set", "Rank#|1 is best")[1]
+    >>> heading("Rank#|1 is best")
     Heading(title='Rank', number=True, hint='1 is best')
     """
-    headings = []
-    for given in titles:
-        title, _, hint = given.partition("|")
-        headings.append(Heading(title.removesuffix("#"), title.endswith("#"), hint))
-    return tuple(headings)
+    title, _, hint = given.partition("|")
+    return Heading(title.removesuffix("#"), title.endswith("#"), hint)
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ class Block:
 
 
 Column = tuple[str | Heading, Callable[[Any], Any]]
-"""A title (see ``columns``; foreign text as a ``Heading``), and the cell of an item."""
+"""A title (see ``heading``; foreign text as a ``Heading``), and the cell of an item."""
 
 
 SMALL = 6
@@ -93,7 +89,7 @@ def tabulated(items: Iterable[Any], *pairs: Column, caption: str = "") -> Table:
     for item in items:
         cells = (show(item) for _, show in pairs)
         rows.append(tuple(cell if isinstance(cell, Item) else text(cell) for cell in cells))
-    titles = (title if isinstance(title, Heading) else columns(title)[0] for title, _ in pairs)
+    titles = (title if isinstance(title, Heading) else heading(title) for title, _ in pairs)
     return Table(tuple(titles), tuple(rows), caption)
 
 
@@ -116,16 +112,14 @@ class Code(Block):
     """Lines to copy."""
 
     text: str
-    title: str = ""
 
 
 @dataclass(frozen=True)
 class Figure(Block):
     """A drawing with its numbers behind a click. ``svg`` is made here, never taken from input.
 
-    A wide one keeps its size and scrolls. Instead of ``svg`` it may have ``charts``, plain data
-    that the script of the page draws, side by side as they fit (see ``charts`` in
-    ``interactive.js``).
+    Instead of ``svg`` it may have ``charts``, plain data that the script of the page draws, side by
+    side as they fit (see ``charts`` in ``interactive.js``).
     """
 
     name: str
@@ -133,7 +127,6 @@ class Figure(Block):
     alt: str
     caption: str
     numbers: Table | None = None
-    wide: bool = False
     charts: tuple[dict[str, Any], ...] = ()
 
 
@@ -166,21 +159,15 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-@cache
-def _prose() -> dict[str, Any]:
-    file = resources.files("lincent.report").joinpath("prose.toml")
-    return tomllib.loads(file.read_text("utf-8"))
-
-
 def texts_of(table: str, name: str = "") -> dict[str, Any]:
     """Return the texts of a table of ``prose.toml``, or of a name in it, less -0, -1, ..."""
-    texts = _prose()[table]
+    texts = read_toml("lincent.report", "prose.toml")[table]
     return dict(texts[re.sub(r"-\d+$", "", name)] if name else texts)
 
 
 def prose(table: str, name: str, /, **fields: Any) -> str:
     """Return a text of ``prose.toml`` with its fields filled in."""
-    return str(_prose()[table][name].format(**fields))
+    return str(texts_of(table)[name].format(**fields))
 
 
 def section(name: str, /, *blocks: Block, **fields: Any) -> Section:

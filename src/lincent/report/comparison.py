@@ -11,7 +11,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -115,15 +115,12 @@ class Comparison:
         fits = self.best and in_file and not self.best.endswith("-untied")
         if not fits or self.method["family"] not in ("centralization", "paper"):
             return ""
-        parts = ["lincent", "fit", config["data"], "--target", config["target"]]
-        parts += ["--method", self.best]
-        for name, value in self.chosen.items():
-            parts += ["--set", f"{name}={value}"]
-        return shlex.join([*parts, *table_options(config), "-o", "model.lincent"])
+        options = {"target": config["target"], "method": self.best, "set": self.chosen}
+        options |= table_options(config)
+        return command_line("fit", config["data"], **options) + " -o model.lincent"
 
 
-def _text(name: str, /, **fields: Any) -> str:
-    return prose("comparison", name, **fields)
+_text = partial(prose, "comparison")
 
 
 # ------------------------------------------------------------------------------------- the page
@@ -304,37 +301,41 @@ def _data(comparison: Comparison) -> Section:
 
 def _command(result: ExperimentResult) -> str:
     config = result.config
-    parts = ["lincent", "compare", config["data"]]
-    if config["target"]:
-        parts += ["--target", config["target"]]
-    parts += table_options(config)
-    codes = ",".join(method["code"] for method in result.methods)
-    parts += ["--methods", codes, "--runs", str(config["runs"]), "--seed", str(config["seed"])]
-    parts += ["--metric", config["metric"], "--time-limit", f"{config['time_limit']:g}"]
-    return shlex.join([*parts, *["--tune"] * (config["procedure"] == "nested")])
+    options = {"target": config["target"], **table_options(config)}
+    options["methods"] = ",".join(method["code"] for method in result.methods)
+    options |= {name: str(config[name]) for name in ("runs", "seed", "metric")}
+    options |= {"time-limit": f"{config['time_limit']:g}", "tune": config["procedure"] == "nested"}
+    return command_line("compare", config["data"], **options)
 
 
-def table_options(config: Mapping[str, Any]) -> list[str]:
+def table_options(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a table was read as options of the command line."""
-    options, words = config["options"], []
-    for option in ("drop", "keep"):
-        for column in options.get(option) or ():
-            words += [f"--{option}", column]
-    for column, role in (options.get("roles") or {}).items():
-        words += ["--role", f"{column}={role}"]
-    words += ["--dates"] if options.get("dates") else []
-    words += ["--group", options["group"]] if options.get("group") else []
-    for option, value in config.get("reading", {}).items():
-        words += ["--sep" if option == "separator" else f"--{option}", value]
-    return words
+    options, names = config["options"], {"roles": "role", "separator": "sep"}
+    given = {name: options.get(name) for name in ("drop", "keep", "roles", "dates", "group")}
+    return {names.get(k, k): v for k, v in (given | config.get("reading", {})).items()}
 
 
 # ------------------------------------------------------------------- shared with the paper's pages
 
 
-def shorten(label: str, length: int = 28) -> str:
-    """Return a label that fits beside a figure."""
-    return label if len(label) <= length else label[: length - 1] + "…"
+def command_line(*words: str, **options: Any) -> str:
+    """Return a command of lincent: a flag for True, an option for each entry, none for nothing.
+
+    Examples
+    --------
+    >>> command_line("fit", "a.csv", drop=["b", "c d"], role={"e": "text"}, dates=True, group=None)
+    "lincent fit a.csv --drop b --drop 'c d' --role e=text --dates"
+    """
+    parts = ["lincent", *words]
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            value = [f"{key}={entry}" for key, entry in value.items()]
+        if value is True:
+            parts.append(f"--{name}")
+        elif value:
+            for entry in [value] if isinstance(value, str) else value:
+                parts += [f"--{name}", entry]
+    return shlex.join(parts)
 
 
 def class_counts(problem: Mapping[str, Any]) -> str:

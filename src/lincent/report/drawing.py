@@ -83,10 +83,10 @@ def to_svg(figure: Any, name: str) -> str:
     return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
 
 
-def rows_of_dots(axes: Any, labels: list[str], size: float = 10.5) -> None:
+def rows_of_dots(axes: Any, labels: list[str]) -> None:
     """Set up a vertical list of labels, first on top."""
     axes.set_yticks(range(len(labels)))
-    axes.set_yticklabels(labels, fontsize=size)
+    axes.set_yticklabels(labels, fontsize=10.5)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

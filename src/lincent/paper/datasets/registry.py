@@ -14,14 +14,14 @@ import hashlib
 import io
 import os
 import sys
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from lincent._files import read_toml
 
 TARGET_COLUMN = "class"
 DATA_VARIABLE = "LINCENT_DATA"
@@ -64,13 +64,9 @@ class Entry:
         return f"{self.name}.csv"
 
 
-def _read_registry() -> dict[str, Entry]:
-    """Read ``registry.toml`` in the order in which data sets are listed."""
-    text = resources.files("lincent.paper.datasets").joinpath("registry.toml").read_text("utf-8")
-    return {name: Entry(name=name, **facts) for name, facts in tomllib.loads(text).items()}
-
-
-ENTRIES = _read_registry()
+_REGISTRY = read_toml("lincent.paper.datasets", "registry.toml")
+ENTRIES = {name: Entry(name=name, **facts) for name, facts in _REGISTRY.items()}
+"""The data sets in the order in which they are listed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ import numpy as np
 from lincent.model_selection.experiment import Problem
 from lincent.model_selection.metrics import weighted_auc
 from lincent.paper.study.compare_with_paper import POINTS, Agreement
-from lincent.report.comparison import shorten
 from lincent.report.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
 
 Panels = dict[str, tuple[Any, Any]]
@@ -132,7 +131,7 @@ def ours_and_theirs(numbers: list[Agreement]) -> str:
 def grouped_dots(panels: Panels, name: str) -> str:
     """Draw sets as rows, one dot per method with its standard deviation, one panel per title."""
     means = next(iter(panels.values()))[0]
-    methods, labels = list(means.columns), [shorten(str(label)) for label in means.index]
+    methods, labels = list(means.columns), list(means.index)
     offsets = np.linspace(-0.27, 0.27, len(methods))
     layout = {"nrows": 1, "ncols": len(panels), "sharey": True, "squeeze": False}
     with drawing(7.0, 1.4 + 0.5 * len(labels), **layout) as (figure, grid):

@@ -5,13 +5,11 @@ Scores are in percent, times in milliseconds.
 
 from __future__ import annotations
 
-import tomllib
-from importlib import resources
 from typing import Any, NamedTuple
 
-_DATA: dict[str, Any] = tomllib.loads(
-    resources.files("lincent.paper.study").joinpath("paper.toml").read_text("utf-8")
-)
+from lincent._files import read_toml
+
+_DATA = read_toml("lincent.paper.study", "paper.toml")
 CITATION: str = _DATA["citation"]
 SETS: tuple[str, ...] = tuple(_DATA["sets"])
 METHODS: tuple[str, ...] = tuple(_DATA["methods"])

@@ -7,15 +7,13 @@ in ``report.toml``.
 from __future__ import annotations
 
 import json
-import shlex
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from lincent._files import read_toml
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import means, pivot, select, wilcoxon
 from lincent.paper.study import figures, paper
@@ -52,14 +50,12 @@ from lincent.report.blocks import (
     text,
     yes_or_no,
 )
-from lincent.report.comparison import footer, settings_section, wall_time
+from lincent.report.comparison import command_line, footer, settings_section, wall_time
 
 MAX_SENTENCES = 5
 """Disagreements that are listed in the terminal."""
 NAN = float("nan")
-_PROSE: dict[str, str] = tomllib.loads(
-    resources.files("lincent.paper.study").joinpath("report.toml").read_text("utf-8")
-)
+_PROSE: dict[str, str] = read_toml("lincent.paper.study", "report.toml")
 
 
 def prose(name: str, **fields: Any) -> str:
@@ -90,8 +86,13 @@ def reproduction_page(result: ExperimentResult) -> Page:
         ("Runs", f"{config['runs']} (paper: 100 in its text, 50 in its appendix)"),
     )
     title = "Linear centralization classifier: the paper, run again"
+    options = {
+        "quick": config["quick"], "seed": str(config["seed"]), "runs": str(config["runs"]),
+        "sets": tuple(config["sets"]) != paper.SETS and ",".join(config["sets"]),
+        "parts": {*config["parts"]} != {*PARTS} and ",".join(config["parts"]),
+    }  # fmt: skip
     first = title, answer(result, numbers), lead, facts
-    return study_page(result, *first, sections, _command(config))
+    return study_page(result, *first, sections, options)
 
 
 def study_page(
@@ -101,11 +102,11 @@ def study_page(
     lead: Figure | None,
     facts: tuple[tuple[str, str], ...],
     sections: Sequence[Section | None],
-    command: list[str],
+    options: dict[str, Any],
 ) -> Page:
     """Return a page that ends with what is missing, the settings and the citation."""
     facts += (("Fits", f"{result.config['fits']}"), ("Wall time", wall_time(result)))
-    last = missing_section(result), settings_section(result, shlex.join(command))
+    last = missing_section(result), settings_section(result, command_line("reproduce", **options))
     kept = tuple(section for section in (*sections, *last) if section is not None)
     return Page(title, answer, lead, facts, kept, f"{paper.CITATION}. {footer(result)}")
 
@@ -131,16 +132,6 @@ def answer(result: ExperimentResult, numbers: Sequence[Agreement]) -> tuple[str,
     )
     fields = {"ahead": int((hard > 0).sum()), "sets": len(hard)}
     return first, prose("answer-baseline", **fields, hard=hard.mean(), ranking=ranking.mean())
-
-
-def _command(config: dict[str, Any]) -> list[str]:
-    parts = ["lincent", "reproduce", *["--quick"] * config["quick"]]
-    parts += ["--seed", str(config["seed"]), "--runs", str(config["runs"])]
-    if tuple(config["sets"]) != paper.SETS:
-        parts += ["--sets", ",".join(config["sets"])]
-    if set(config["parts"]) != set(PARTS):
-        parts += ["--parts", ",".join(config["parts"])]
-    return parts
 
 
 def summary_lines(result: ExperimentResult) -> list[str]:

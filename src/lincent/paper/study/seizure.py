@@ -210,16 +210,15 @@ def seizure_page(result: ExperimentResult) -> Page:
             report.time_section(result, subjects, METHODS),
         ]
     sections += [_substitute_section(result, name) for name in substitutes]
-    command = ["lincent", "reproduce", "--seizure", config["root"]]
-    command += ["--seed", str(config["seed"]), "--runs", str(config["runs"])]
-    command += ["--interictal", config["interictal"], *["--lenient"] * config["lenient"]]
+    options = {"seizure": config["root"], "seed": str(config["seed"]), "runs": str(config["runs"])}
+    options |= {"interictal": config["interictal"], "lenient": config["lenient"]}
     facts = (
         ("Subjects", f"{len(subjects)} of 12"),
         ("Runs", f"{config['runs']} (paper: {paper.RUNS_APPENDIX})"),
         ("Interictal", report.prose(f"seizure-{config['interictal']}")),
     )
     title = "Seizure detection: the paper's twelve subjects"
-    return report.study_page(result, title, answer(result), None, facts, sections, command)
+    return report.study_page(result, title, answer(result), None, facts, sections, options)
 
 
 def _data_section(result: ExperimentResult) -> Section:
