@@ -19,7 +19,7 @@ from lincent.paper.datasets import (
     sources,
 )
 from lincent.paper.datasets.loader import find_entry, write_cache
-from lincent.paper.datasets.registry import ENTRIES, DataTable, build_table, parse_table
+from lincent.paper.datasets.registry import ENTRIES, build_table, cache_folder, parse_table
 
 # The paper's table of data sets: code, n, <class sizes>. For IS it prints n=32; see the registry.
 PAPER = {
@@ -145,14 +145,16 @@ def test_places_are_asked_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: set[str] = set()
 
     def place(label: str):
-        def look(entry: object) -> tuple[DataTable, str] | None:
-            asked.append(label)
-            return (table, label) if label in answers else None
+        def look(entry: object, folder: object = None, *advice: str) -> object:
+            where = "cache" if folder == cache_folder() else label
+            asked.append(where)
+            return (table, where) if where in answers else None
 
         return look
 
-    labels = ("read_data_folder", "read_cache", "read_package", "download")
-    for label in labels:
+    labels = ("folder", "cache", "read_package", "download")
+    monkeypatch.setattr(loader, "read_files", place("folder"))
+    for label in labels[2:]:
         monkeypatch.setattr(loader, label, place(label))
     monkeypatch.setattr(loader, "write_cache", lambda entry, table: asked.append("write_cache"))
     answers.update(labels)
@@ -184,7 +186,7 @@ def test_a_changed_file_is_refused(
     path.chmod(0o644)
     path.write_text(path.read_text().replace("13.64", "13.65", 1), newline="")
     monkeypatch.setenv("LINCENT_DATA", str(tmp_path))
-    expected = ENTRIES["glass"].file_sha256
+    expected = ENTRIES["glass"].table_sha256
     with pytest.raises(DatasetChecksumError, match=f"glass.csv .*expected sha256 {expected}, got"):
         load_dataset("glass")
 

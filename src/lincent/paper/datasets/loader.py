@@ -2,8 +2,7 @@
 
 A data set is looked for in four places, in this order:
 
-1. local: the folder named by the environment variable ``LINCENT_DATA``, whose files must be the
-   listed ones byte for byte;
+1. local: the folder named by the environment variable ``LINCENT_DATA``;
 2. cache: where downloaded tables are kept, ``LINCENT_CACHE`` if set, otherwise the platform's
    folder for caches;
 3. packages: an installed package that carries the set;
@@ -12,6 +11,7 @@ A data set is looked for in four places, in this order:
 Every table is compared with a checksum before it is returned.
 """
 
+import csv
 import difflib
 import warnings
 from dataclasses import dataclass
@@ -36,10 +36,8 @@ from lincent.paper.datasets.registry import (
     canonical_text,
     data_folder,
     groups_text,
-    parse_groups,
     parse_table,
     verify,
-    verify_table,
 )
 from lincent.paper.datasets.sources import download, read_package
 
@@ -223,16 +221,21 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
 
 
 def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
-    for place in (read_data_folder, read_cache, read_package):
-        table_and_origin = place(entry)
-        if table_and_origin is not None:
-            return table_and_origin
+    found = (
+        read_files(entry, data_folder(), f"replace the file, or unset {DATA_VARIABLE}")
+        or read_files(entry, cache_folder(), "delete the file to have it fetched again")
+        or read_package(entry)
+    )
+    if found:
+        return found
+    label = f"{entry.name!r} ({entry.code})" if entry.code else repr(entry.name)
+    missing = f"Data set {label} is not on this machine: {_ways(entry)}; the network"
     if not download_if_missing:
-        raise _missing(entry, "the network was not asked")
+        raise DatasetNotFoundError(f"{missing} was not asked.")
     try:
         table, origin = download(entry)
     except DatasetNotFoundError as error:
-        raise _missing(entry, f"the network did not answer: {error}") from error
+        raise DatasetNotFoundError(f"{missing} did not answer: {error}.") from error
     try:
         write_cache(entry, table)
     except OSError as error:
@@ -241,43 +244,19 @@ def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
     return table, origin
 
 
-def _missing(entry: Entry, tried: str) -> DatasetNotFoundError:
-    label = f"{entry.name!r} ({entry.code})" if entry.code else repr(entry.name)
-    return DatasetNotFoundError(
-        f"Data set {label} is not on this machine: {_ways(entry)}; {tried}."
-    )
-
-
-def read_data_folder(entry: Entry) -> tuple[DataTable, str] | None:
-    """Read a set from the user's folder, byte for byte the listed file."""
-    folder, advice = data_folder(), f"replace the file, or unset {DATA_VARIABLE}"
-    return None if folder is None else _read_files(entry, folder, advice, listed=True)
-
-
-def read_cache(entry: Entry) -> tuple[DataTable, str] | None:
-    """Read a set from the cache; a damaged file is an error that says which file to delete."""
-    return _read_files(entry, cache_folder(), "delete the file to have it fetched again")
-
-
-def _read_files(
-    entry: Entry, folder: Path, advice: str, *, listed: bool = False
-) -> tuple[DataTable, str] | None:
-    """Read the table and, if they are there, the groups; ``listed`` files have known bytes."""
-    path, groups_path = folder / entry.file, folder / (entry.groups_file or "no groups")
-    if not path.is_file():
+def read_files(entry: Entry, folder: Path | None, advice: str) -> tuple[DataTable, str] | None:
+    """Read the table and, if they are there, the groups; an error has the advice for the user."""
+    if folder is None or not (path := folder / entry.file).is_file():
         return None
-    content = path.read_bytes()
-    groups_content = groups_path.read_bytes() if groups_path.is_file() else None
-    if listed:
-        verify(content, entry.file_sha256, f"File {path}", advice)
-        if groups_content is not None:
-            verify(groups_content, entry.groups_file_sha256, f"File {groups_path}", advice)
+    groups, groups_path = None, folder / (entry.groups_file or "no groups")
     try:
-        groups = None if groups_content is None else parse_groups(groups_content.decode("utf-8"))
-        table = parse_table(content.decode("utf-8"), groups)
+        if groups_path.is_file():
+            rows = csv.DictReader(groups_path.read_text("utf-8").splitlines())
+            groups = [row["subject"] for row in rows]
+        table = parse_table(path.read_text("utf-8"), groups)
     except (ValueError, KeyError) as error:
         raise DatasetChecksumError(f"File {path} cannot be read ({error}); {advice}.") from error
-    return verify_table(table, entry, f"File {path}", advice), str(path)
+    return verify(table, entry, f"File {path}", advice), str(path)
 
 
 def write_cache(entry: Entry, table: DataTable) -> None:

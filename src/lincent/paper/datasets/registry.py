@@ -5,8 +5,7 @@ table from any source is known to be the published one.  Two files can hold the 
 different writing (``1`` and ``1.0``, other quotes, other line ends).  ``table_sha256`` is therefore
 taken over a canonical text of the *parsed* values: one header row (feature names, then ``class``),
 one line per sample, every number as the shortest decimal that gives back the same float64
-(``repr``), the class name last, lines ended by one newline character.  ``file_sha256`` is the
-checksum of the CSV file kept in a data folder.
+(``repr``), the class name last, lines ended by one newline character.
 """
 
 import csv
@@ -50,10 +49,8 @@ class Entry:
     description: str
     code: str = ""
     aliases: Sequence[str] = ()
-    file_sha256: str = ""
     table_sha256: str = ""
     groups_file: str = ""
-    groups_file_sha256: str = ""
     groups_sha256: str = ""
     synthetic: bool = False
     sources: Sequence[dict[str, Any]] = ()
@@ -119,36 +116,23 @@ def groups_text(groups: Iterable[str]) -> str:
     return "\n".join(["subject", *groups]) + "\n"
 
 
-def parse_groups(text: str) -> list[str]:
-    """Read the column ``subject`` of a CSV text."""
-    return [row["subject"] for row in csv.DictReader(io.StringIO(text))]
+def checksum(text: str) -> str:
+    """Return the sha256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def checksum(content: bytes | str | DataTable) -> str:
-    """Return the sha256 of bytes, of a text in UTF-8, or of the canonical text of a table."""
-    if isinstance(content, DataTable):
-        content = canonical_text(content)
-    if isinstance(content, str):
-        content = content.encode("utf-8")
-    return hashlib.sha256(content).hexdigest()
-
-
-def verify(content: bytes | str | DataTable, expected: str, place: str, advice: str) -> None:
-    """Raise DatasetChecksumError unless the checksum is the expected one."""
-    actual = checksum(content)
-    if actual != expected:
-        raise DatasetChecksumError(
-            f"{place} does not hold the published values: expected sha256 {expected}, "
-            f"got {actual}; {advice}."
-        )
-
-
-def verify_table(table: DataTable, entry: Entry, place: str, advice: str) -> DataTable:
-    """Verify the values of a table, and its groups where it has them; return the table."""
-    verify(table, entry.table_sha256, place, advice)
+def verify(table: DataTable, entry: Entry, place: str, advice: str) -> DataTable:
+    """Return a table; raise DatasetChecksumError unless it has the published values and groups."""
+    parts = [(place, canonical_text(table), entry.table_sha256)]
     if table.groups is not None:
-        groups = groups_text(table.groups.tolist())
-        verify(groups, entry.groups_sha256, f"{place} (groups)", advice)
+        place = f"{place} ({entry.groups_file})"
+        parts.append((place, groups_text(table.groups.tolist()), entry.groups_sha256))
+    for where, text, expected in parts:
+        if checksum(text) != expected:
+            raise DatasetChecksumError(
+                f"{where} does not hold the published values: expected sha256 {expected}, "
+                f"got {checksum(text)}; {advice}."
+            )
     return table
 
 

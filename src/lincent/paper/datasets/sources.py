@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lincent.paper.datasets.registry import (
     ENTRIES,
@@ -35,7 +36,7 @@ from lincent.paper.datasets.registry import (
     DataTable,
     Entry,
     build_table,
-    verify_table,
+    verify,
 )
 
 TIMEOUT_SECONDS = 8.0
@@ -113,12 +114,9 @@ class Carrier:
             return self.layout.read(path.read_text(encoding="utf-8"))
         with tarfile.open(path, "r:gz") as archive:
             # Members come in the order of the archive: stop at ours, do not index all of it.
-            for information in archive:
-                if information.name == self.member:
-                    stream = archive.extractfile(information)
-                    assert stream is not None
-                    return self.layout.read(stream.read().decode("utf-8"))
-        raise ValueError(f"{self.member} is not in the archive.")
+            member = next((item for item in archive if item.name == self.member), self.member)
+            stream: Any = archive.extractfile(member)
+            return self.layout.read(stream.read().decode("utf-8"))
 
 
 CARRIERS: dict[str, Carrier] = {}
@@ -147,7 +145,7 @@ def read_package(entry: Entry) -> tuple[DataTable, str] | None:
         return None
     place = f"Package {carrier.distribution} ({path})"
     try:
-        table = verify_table(carrier.load(path), entry, place, "it is passed over")
+        table = verify(carrier.load(path), entry, place, "it is passed over")
     except DatasetChecksumError as error:
         warnings.warn(str(error), UserWarning, stacklevel=4)
     except (LookupError, OSError, ValueError, tarfile.TarError) as error:
@@ -192,7 +190,7 @@ def download(entry: Entry) -> tuple[DataTable, str]:
         try:
             table = layout.read(download_text(address))
             advice = "it was not stored; set LINCENT_DATA to a folder with the published file"
-            return verify_table(table, entry, address, advice), address
+            return verify(table, entry, address, advice), address
         except DatasetChecksumError as error:
             wrong = error
         except (LookupError, OSError, ValueError, http.client.HTTPException) as error:
