@@ -20,9 +20,9 @@ where bin k lies at k · rate / N hertz: k Hz for a segment of one second.  Sixt
 16 × 49 = 784 features.  The paper writes "1 to 50 Hz" and 49 values, so 50 is left out, and so is
 the constant part, k = 0.  A constant channel has 49 zeros.
 
-The features of a subject are cached in one file, written atomically.  It starts with the SHA-256 of
-all that follows, so that damage is detected, and holds the name, size and modification time of
-every raw file: where one differs, the subject is read again.
+The features of a subject are cached in one file of NumPy's (a zip file, whose checksums detect
+damage), written atomically.  It holds a hash of name, size and modification time of every raw file:
+where one differs, the subject is read again.
 """
 
 from __future__ import annotations
@@ -394,13 +394,18 @@ def extract_features(
     if not listing.files:
         raise SegmentError(f"{listing.folder} holds no ictal or interictal segment.")
     path = None if cache is None else Path(cache).expanduser() / f"{listing.subject}.features"
-    key = _key(listing.files)
+    # All that decides the features, without a look into the files.
+    facts = [(f.path.name, (s := f.path.stat()).st_size, s.st_mtime_ns) for f in listing.files]
+    key = hashlib.sha256(repr((LOW, HIGH, facts)).encode()).hexdigest()
     table = None if path is None else _read_cache(path, key)
     reused = table is not None
     if table is None:
         table = _compute(listing.files, lenient, n_jobs)
         if path is not None:
-            _write_cache(path, table | {"key": np.array(key)})
+            buffer = io.BytesIO()
+            np.savez(buffer, key=np.array(key), **table)  # type: ignore[arg-type]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, buffer.getvalue())
     skipped = [*listing.foreign, *table["skipped"].tolist()]
     if skipped and not lenient:
         raise SegmentError(skipped[0])
@@ -431,27 +436,13 @@ def extract_features(
     )
 
 
-def _key(files: tuple[SegmentFile, ...]) -> str:
-    """Return a hash of all that decides the features, without a look into the files."""
-    facts = [(file.path.name, (s := file.path.stat()).st_size, s.st_mtime_ns) for file in files]
-    return hashlib.sha256(repr((LOW, HIGH, facts)).encode()).hexdigest()
-
-
 def _read_cache(path: Path, key: str) -> dict[str, np.ndarray] | None:
     """Return the cached table; None where it is missing, damaged, or of other files."""
-    content = path.read_bytes() if path.is_file() else b""
-    digest, payload = content[:32], content[32:]
-    if not payload or hashlib.sha256(payload).digest() != digest:
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            return dict(arrays) if str(arrays["key"]) == key else None
+    except Exception:  # a damaged file can make the reader raise nearly anything
         return None
-    with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
-        return dict(arrays) if str(arrays["key"]) == key else None
-
-
-def _write_cache(path: Path, table: dict[str, np.ndarray]) -> None:
-    buffer = io.BytesIO()
-    np.savez(buffer, **table)  # type: ignore[arg-type]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, hashlib.sha256(buffer.getvalue()).digest() + buffer.getvalue())
 
 
 def _measure(file: SegmentFile, lenient: bool) -> tuple[Any, ...] | str:
