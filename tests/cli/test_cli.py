@@ -72,18 +72,6 @@ def test_one_split_and_methods_of_other_packages(table, tmp_path, monkeypatch, i
     assert config["target"] == "y"  # guessed
 
 
-def test_a_classifier_of_whole_numbers_takes_names():
-    from sklearn.tree import DecisionTreeClassifier
-
-    from lincent.model_selection.methods import IntegerLabels
-
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 2)), rng.choice(["u", "v", "w"], 40)
-    model = IntegerLabels(DecisionTreeClassifier(random_state=0)).fit(X, y)
-    assert model.score(X, y) == 1.0
-    assert model.predict_proba(X).shape == (40, 3)
-
-
 BAD = {
     "bad row": ("a,b,y\n1,2,u\n1,2\n" + "1,3,v\n2,3,u\n" * 9, "y", "row 3"),
     "missing target": ("a,y\n1,\n2,\n", "y", "row 2, column 2 ('y')"),

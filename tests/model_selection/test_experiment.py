@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from lincent.estimators.linear import LCC
 from lincent.model_selection import Problem, find_method, plan_runs
@@ -38,7 +39,7 @@ def split(y, number, *arguments, groups=None):
 def measured(problem, code, *arguments, split=0, **options):
     plan = plan_runs([problem], [code], *arguments, **options)
     (run,) = [run for run in plan.runs if run.split == split]
-    return measure(run, problem, plan.methods[code])
+    return measure(run, problem, *plan.methods.values())
 
 
 def test_holdout_takes_thirty_percent_of_each_class():
@@ -157,6 +158,23 @@ def test_same_scores_as_by_hand(problem):
         reference.balanced_accuracy_score(problem.y[test], predicted)
     )
     assert np.isfinite(row["test_score_auc"])
+
+
+def test_a_classifier_of_whole_numbers_is_measured_on_names(problem):
+    class Codes(DecisionTreeClassifier):
+        """Like XGBoost, which takes the classes 0, 1, ... only, and CatBoost, with its columns."""
+
+        def fit(self, X, y):
+            assert np.unique(y).tolist() == [*range(len(np.unique(y)))]
+            return super().fit(X, y)
+
+        def predict(self, X):
+            return super().predict(X)[:, None]
+
+    assert problem.y.dtype.kind == "U"
+    row = measured(problem, Codes(random_state=0), n_splits=1)
+    assert (row["status"], row["train_accuracy"], row["train_score_auc"]) == ("ok", 1.0, 1.0)
+    assert row["test_accuracy"] > 0.5
 
 
 def test_nested_selection_does_not_see_the_test_samples(problem):

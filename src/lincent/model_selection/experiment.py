@@ -419,7 +419,8 @@ def measure(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
 def _fit_and_score(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
     train, test = problem.split(run.split, run.procedure, run.seed)
     X_train, X_test = problem.rows(train), problem.rows(test)
-    y_train, y_test = problem.y[train], problem.y[test]
+    codes = np.unique(problem.y, return_inverse=True)[1]  # not all packages take names
+    y_train, y_test = codes[train], codes[test]
     seed = split_seed(run.seed, run.split)
     model = clone(method.estimator)
     if model.get_params(deep=False).get("random_state", 0) is None:
@@ -471,7 +472,7 @@ def score_model(model: Any, X: Any, y: np.ndarray, paper_scoring: Any = None) ->
     paper_scoring : callable, default=None
         ``paper_scoring(model, X, y)`` is the score "paper_auc".
     """
-    predicted, classes = np.asarray(model.predict(X)), np.asarray(model.classes_)
+    predicted, classes = np.ravel(model.predict(X)), np.asarray(model.classes_)
     labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
     confusion = confusion_matrix(codes[: len(y)], codes[len(y) :], len(labels))
     scores = {

@@ -25,8 +25,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import ParameterGrid
 
 from lincent._files import read_toml
@@ -75,8 +74,6 @@ class Method:
 
 def describe_estimator(estimator: BaseEstimator) -> str:
     """Return the class and the non-default parameters of an estimator as JSON."""
-    if isinstance(estimator, IntegerLabels):
-        estimator = estimator.estimator
     try:
         default = type(estimator)().get_params(deep=False)
     except TypeError:  # a parameter without a default
@@ -138,31 +135,9 @@ def _build(code: str) -> Method:
     grid, note = data.get("grid", {}), data.get("note", "")
     note = INFEASIBLE if grid == "margins" else note
     grid = GRIDS[grid] if isinstance(grid, str) else grid
-    if data.get("integer_labels"):
-        estimator = IntegerLabels(estimator)
-        grid = {f"estimator__{name}": values for name, values in grid.items()}
     scoring = _find_class(data["scoring"]) if "scoring" in data else None
     candidates = tuple(ParameterGrid(grid)) if grid else ()
     return Method(code, data["title"], family, estimator, candidates, scoring, note)
-
-
-class IntegerLabels(ClassifierMixin, BaseEstimator):
-    """A classifier of another package that takes classes 0, 1, ... only."""
-
-    def __init__(self, estimator: Any = None) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: Any, y: Any) -> IntegerLabels:
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.estimator_ = clone(self.estimator).fit(X, codes)
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        codes = np.ravel(self.estimator_.predict(X)).astype(np.intp)
-        return np.asarray(self.classes_[codes])
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        return np.asarray(self.estimator_.predict_proba(X))
 
 
 def _find_class(path: str) -> Any:
