@@ -287,10 +287,6 @@ class ArrayTraining:
         """The codes in memory."""
         return np.asarray(self.codes)
 
-    def missing(self) -> np.ndarray:
-        """Return the codes of the classes without a sample."""
-        return np.setdiff1d(np.arange(len(self.classes)), self.host_codes)
-
     def _index(self, rows: np.ndarray) -> Any:
         """Return indices in the namespace of X."""
         return rows

@@ -55,8 +55,8 @@ from lincent.model_selection.search import (
     LinearModels,
     TrainingFolds,
     check_grid,
-    hash_training_folds,
     make_cv_results,
+    make_training_folds,
     search_folds,
 )
 from lincent.sources.landmarks import RowMapping
@@ -371,7 +371,7 @@ class FoldEnsemble:
             position = int(np.searchsorted(grid.values(weight), default[1]))
             grid = replace(grid, default=(default[0], position, default[1]))
         few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
-        data = hash_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
+        data = make_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
         models, held, made = self._evaluate_folds(data, todo, grid, seed, joint)
         results = pool(models, held, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)
@@ -401,11 +401,6 @@ class FoldEnsemble:
                 return None
             _console.step("search, fold", split, len(data.splits))
             part = data.train(split)
-            if len(missing := part.missing()):
-                raise ValueError(
-                    f"A training part of cv has no row of class number {int(missing[0])}; give "
-                    "folds in which every class is present, or fewer folds."
-                )
             hashes = None if data.hashes is None else data.hashes[data.splits[split][0]]
             maps, made = self._feature_maps(part, seed, hashes)
             if used is None:
