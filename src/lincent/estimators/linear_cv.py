@@ -46,14 +46,7 @@ from lincent.estimators.problem import (
 )
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    SolverName,
-    Strategy,
-    check_class_weight,
-)
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, check_class_weight
 from lincent.model_selection.folds import N_SPLITS
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import needs_probabilities, takes_weights
@@ -220,15 +213,8 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
     scoring: Any = "balanced_accuracy"
     refit: bool = True
     class_weight: Any = None
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = None
     solver: SolverName = "auto"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
     random_state: Any = None
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         # `margin` is a property here, the chosen one.
