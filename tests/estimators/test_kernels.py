@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from lincent import KernelLCC
 from lincent.estimators import kernel as kernel_module
 from lincent.estimators.kernel import KernelFunction, KernelSource, kernel_gamma
-from lincent.features.similarity import entry_variance
+from lincent.estimators.problem import HostTraining
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 
@@ -41,7 +41,7 @@ def test_a_large_offset_costs_no_digits():
 def test_the_width_of_a_weighted_set_is_that_of_repeated_rows(kind):
     weight = np.arange(30) % 3
     repeated = np.repeat(X, weight, axis=0)
-    variance = entry_variance(kind(X), weight.astype(float))
+    variance = HostTraining(kind(X), None, weight.astype(float), None).variance()
     assert kernel_gamma("scale", 4, variance) == pytest.approx(1 / (4 * repeated.var()))
     assert kernel_gamma("auto", 4, variance) == 0.25
     assert kernel_gamma(0.7, 4, variance) == 0.7

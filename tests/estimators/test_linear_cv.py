@@ -168,7 +168,7 @@ def test_bad_parameters(settings, words):
 def test_fold_without_a_class():
     X, y = noisy(60)
     cut = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
-    with pytest.raises(ValueError, match="fold 1 have none of class 1"):
+    with pytest.raises(ValueError, match="no row of class number 1"):
         LCCCV(3, cv=cut).fit(X, y)
 
 

@@ -24,9 +24,10 @@ def choices():
             kind = getattr(package, name)
             if not inspect.isclass(kind):
                 continue
-            for parameter, hint in get_type_hints(kind.__init__).items():
-                if words_of(hint):
-                    yield pytest.param(kind, parameter, words_of(hint), id=f"{name}-{parameter}")
+            hints = get_type_hints(kind)  # of each class in the names of its module
+            for parameter in inspect.signature(kind).parameters:
+                if words := words_of(hints.get(parameter)):
+                    yield pytest.param(kind, parameter, words, id=f"{name}-{parameter}")
 
 
 @pytest.mark.parametrize(("kind", "parameter", "words"), list(choices()))

@@ -142,7 +142,7 @@ def test_folds_by_number():
     [
         (KFold(3), "no positions to index"),
         (1, "at least 2 folds"),
-        (np.zeros(M, dtype=int), "no row of class number 0"),
+        (np.zeros(M, dtype=int), "fold 1 have none of class 0"),
     ],
 )
 def test_invalid_folds_are_refused(cv, message):

@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit
 
-from lincent.model_selection.folds import (
-    fold_numbers,
-    make_folds,
-    number_of_folds,
-    stratified_folds,
-)
+from lincent.model_selection.folds import fold_numbers, make_folds, number_of_folds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -73,15 +68,13 @@ def test_remote_samples_have_no_positions():
         number_of_folds(KFold(3), remote=True)
 
 
-def test_stratified_folds_depend_on_the_smallest_class():
-    assert stratified_folds(None, np.array([100, 3])) == 3
-    assert stratified_folds(None, np.array([100, 1])) == 2
-    assert stratified_folds(StratifiedKFold(4), np.array([10, 10])) == 4
-    with pytest.warns(UserWarning, match="smallest class has 3 rows"):
-        assert stratified_folds(4, np.array([10, 3])) == 4
-    for cv, told in ((11, "no class has so many rows"), (1, "at least 2"), (True, "no positions")):
-        with pytest.raises(ValueError, match=told):
-            stratified_folds(cv, np.array([10, 10]))
+def test_every_fold_can_be_made_to_test_every_class():
+    codes = np.repeat([0, 1], [57, 3])
+    for every_class, count in ((False, 5), (True, 3)):
+        folds = make_folds(5, X, codes, ONES, every_class=every_class)
+        assert len(folds) == count
+        assert all(set(codes[train]) == {0, 1} for train, _ in folds)
+        assert all(set(codes[held]) == {0, 1} for _, held in folds) == every_class
 
 
 def test_one_fold_number_per_sample():

@@ -15,10 +15,9 @@ from lincent.model_selection.search import (
     FoldTime,
     LinearModels,
     check_grid,
-    hash_training_folds,
+    make_training_folds,
     search_deadline,
     search_folds,
-    stratified_training_folds,
 )
 from lincent.solvers.solution import Controls
 from support.clock import Clock
@@ -40,11 +39,11 @@ def score_by(name):
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1_macro", "accuracy"])
 @pytest.mark.parametrize("weigh", [True, False])
 def test_dask_folds_hold_out_the_samples_of_folds_in_memory(scoring, weigh):
-    weight = np.random.default_rng(1).uniform(0.5, 2, 150)
+    weight = np.random.default_rng(1).uniform(0.5, 2, 150) if weigh else None
     fitted = LCC().fit(X, Y)
     found = []
     for rows in (X, da.from_array(X, chunks=(40, 4))):
-        folds = stratified_training_folds(open_training(LCC(), rows, Y, weight), NUMBERS)
+        folds = make_training_folds(open_training(LCC(), rows, Y, weight), NUMBERS)
         assert len(folds.splits) == 3
         found.append(
             [folds.score(k, [fitted], score_by(scoring), weigh, scoring)[0] for k in range(3)]
@@ -57,43 +56,59 @@ def test_dask_folds_hold_out_the_samples_of_folds_in_memory(scoring, weigh):
         assert found[0][k] == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("folds", [2, 3, 5])
-@pytest.mark.parametrize("classes", [2, 4])
-def test_folds_are_those_of_scikit_learn(folds, classes):
-    rng = np.random.default_rng(folds)
-    y = np.array(["d", "b", "a", "c"])[rng.permutation(np.arange(83) ** 2 % 31 % classes)]
-    rows = rng.normal(size=(83, 2))
-    found = stratified_training_folds(open_training(LCC(), rows, y, None), folds).splits
-    for ours, theirs in zip(found, StratifiedKFold(folds).split(rows, y), strict=True):
+def test_splitters_see_the_labels():
+    y = np.array(["d", "b", "a"])[Y]
+    splitter = StratifiedKFold(3, shuffle=True, random_state=0)
+    found = make_training_folds(open_training(LCC(), X, y, None), splitter).splits
+    for ours, theirs in zip(found, splitter.split(X, y), strict=True):
         for mine, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(mine, other)
 
+    class OneClass:
+        def split(self, X, y=None, groups=None):
+            yield np.flatnonzero(y != "?"), np.flatnonzero(y == "b")
 
-def test_invalid_numbers_of_folds_are_reported_by_scikit_learn():
+    ((_, test),) = make_training_folds(open_training(LCC(), X, y, None), OneClass()).splits
+    np.testing.assert_array_equal(test, np.flatnonzero(y == "b"))
+
+
+@pytest.mark.parametrize("place", ["memory", "dask"])
+def test_every_fold_tests_every_class_where_it_must(place):
     y = np.array([0] * 60 + [1] * 3)
-    training = open_training(LCC(), np.random.default_rng(0).normal(size=(63, 2)), y, None)
-    with pytest.warns(UserWarning, match="least populated class"):
-        assert len(stratified_training_folds(training, 5).splits) == 5
-    with pytest.raises(ValueError, match="at least one"):
-        stratified_training_folds(training, 1)
+    rows = np.random.default_rng(0).normal(size=(63, 2))
+    rows = rows if place == "memory" else da.from_array(rows, chunks=(20, 2))
+    training = open_training(LCC(), rows, y, None)
+    assert len(make_training_folds(training, 5).splits) == 5
+    assert len(make_training_folds(training, 5, every_class=True).splits) == 3
+    with pytest.raises(ValueError, match="at least 2 folds"):
+        make_training_folds(training, 1)
 
 
 def test_training_part_is_what_is_not_held_out():
     for rows in (X, da.from_array(X, chunks=(40, 4))):
-        folds = stratified_training_folds(open_training(LCC(), rows, Y, None), NUMBERS)
+        folds = make_training_folds(open_training(LCC(), rows, Y, None), NUMBERS)
         counts = [np.bincount(Y[k != NUMBERS], minlength=3) for k in range(3)]
         for k in range(3):
             np.testing.assert_allclose(folds.train(k).totals, counts[k])
 
 
 def test_folds_that_hold_nothing_out_are_refused():
-    training = open_training(LCC(), da.from_array(X, chunks=(40, 4)), Y, None)
-    with pytest.raises(ValueError, match="every row has the fold number -1"):
-        stratified_training_folds(training, np.full(150, -1))
+    for rows in (X, da.from_array(X, chunks=(40, 4))):
+        training = open_training(LCC(), rows, Y, None)
+        with pytest.raises(ValueError, match="cv gives no folds"):
+            make_training_folds(training, np.full(150, -1))
+
+
+def test_samples_without_weight_need_not_be_held_out():
+    weight = np.where(np.arange(150) < 20, 0.0, 1.0)
+    folds = make_training_folds(open_training(LCC(), X, Y, weight), None)
+    assert len(folds.partition(range(5))) == 5
+    given = make_training_folds(open_training(LCC(), X, Y, None), NUMBERS)
+    assert given.partition(range(3)) == []  # some are never held out
 
 
 def training_folds(rows, cv, n_repeats=1, y=Y):
-    return hash_training_folds(open_training(RegularizedLCCCV(), rows, y, None), cv, n_repeats, 0)
+    return make_training_folds(open_training(RegularizedLCCCV(), rows, y, None), cv, n_repeats)
 
 
 @pytest.mark.parametrize("cv", [None, 3, np.arange(150) % 4])
@@ -125,7 +140,7 @@ def test_training_part_without_a_class_is_refused():
     y[:5] = 1
     folds = (np.arange(150) >= 5).astype(int)
     rows = da.from_array(X, chunks=(40, 4))
-    with pytest.raises(ValueError, match="no row of class number"):
+    with pytest.raises(ValueError, match="have none of class"):
         RegularizedLCCCV(cv=folds).fit(rows, da.from_array(y, chunks=40))
 
 

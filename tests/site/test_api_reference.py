@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -23,6 +24,7 @@ NOT_ASKED = {
     "EX01",  # an example: the gallery has one for every name
     "SS05",  # takes "Class" for a verb in the third person
     "GL08",  # a method without a docstring: described by its class (ruff D102)
+    "PR03",  # keyword-only parameters stand by importance, common ones last: see the test below
 }
 
 
@@ -83,3 +85,19 @@ def test_docstrings_are_complete():
         if code not in NOT_ASKED
     ]
     assert faults == []
+
+
+def test_positional_parameters_come_first_and_in_order():
+    checked = 0
+    for name, thing in things():
+        text = inspect.getdoc(thing) or ""
+        section = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n\w|\Z)", text, re.S | re.M)
+        if section is None or not callable(thing):
+            continue
+        given = inspect.signature(thing).parameters.values()
+        positional = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
+        lines = re.findall(r"^(\w[\w, ]*)(?: :|$)", section[1], re.M)
+        listed = [one for line in lines for one in line.split(", ")]
+        assert listed[: len(positional)] == positional, name
+        checked += 1
+    assert checked > 40

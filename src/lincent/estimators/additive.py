@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, pairwise, product
 from numbers import Integral
@@ -51,7 +51,13 @@ from lincent.estimators.tabular import (
     search_tolerance,
     total_costs,
 )
-from lincent.estimators.validation import COMMON_CONSTRAINTS, NONNEGATIVE, POSITIVE, Calibrated
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    NONNEGATIVE,
+    POSITIVE,
+    Calibrated,
+    CommonParameters,
+)
 from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
@@ -418,15 +424,23 @@ def fit_whole(
 # The estimators.
 
 
-class AdditiveModel(BaseEstimator):
+@dataclass(eq=False, repr=False)
+class AdditiveModel(CommonParameters, BaseEstimator):
     """Terms, scores and shape functions of AdditiveLCC and AdditiveLCCCV.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and choose these
     in ``_select``: it returns the terms, with smoothing and pairs, and C.
     """
 
-    _coef: np.ndarray
-    _intercept: np.ndarray
+    _: KW_ONLY
+    n_knots: int = 8
+    monotonic_cst: Any = None
+    margin_range: tuple[float, float] = (-1.0, 3.0)
+    categorical_features: Any = None
+    keep_columns: Any = ()
+
+    _coef: np.ndarray = field(init=False)
+    _intercept: np.ndarray = field(init=False)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "n_knots": [Interval(Integral, 3, None, closed="left")],
@@ -745,20 +759,8 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     C: float = 0.1
     smoothing: float = 0.1
     _: KW_ONLY
-    n_knots: int = 8
     interactions: int = 0
-    monotonic_cst: Any = None
-    margin_range: tuple[float, float] = (-1.0, 3.0)
-    class_weight: Any = "balanced"
-    categorical_features: Any = None
-    keep_columns: Any = ()
     probability: Calibrated = None
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AdditiveModel._parameter_constraints,
@@ -874,21 +876,9 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
 
     interactions: Any = "auto"
     _: KW_ONLY
-    n_knots: int = 8
-    monotonic_cst: Any = None
     scoring: Any = None
     cv: Any = None
     probability: Calibrated = "sigmoid"
-    margin_range: tuple[float, float] = (-1.0, 3.0)
-    class_weight: Any = "balanced"
-    categorical_features: Any = None
-    keep_columns: Any = ()
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AdditiveModel._parameter_constraints,

@@ -59,21 +59,28 @@ from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import Discriminator
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
+    Calibrated,
     ClassCosts,
     check_batch_columns,
     check_class_weight,
     check_dask_columns,
     check_labels,
     check_rows,
-    is_foreign,
     refuse_backend,
     refuse_namespace,
     send_to_namespace,
-    to_numpy,
 )
 from lincent.model_selection.folds import group_folds
 from lincent.problems.centralization import HARD_FEASIBILITY
-from lincent.sources.source import Kind, is_streamed, kind_of, open_source, package_of
+from lincent.sources.source import (
+    Kind,
+    is_foreign,
+    is_streamed,
+    kind_of,
+    open_source,
+    package_of,
+    to_numpy,
+)
 from lincent.tables.weighted import check_magnitude
 
 Method = Callable[..., Any]
@@ -500,7 +507,7 @@ class ProbabilityMixin:
     They have ``_rows_scores``, which returns the scores of the binary subproblems, one column each.
     """
 
-    probability: str | None
+    probability: Calibrated
     _calibration: Calibration
 
     @available_if(_has_probability)

@@ -36,10 +36,8 @@ from lincent.estimators.validation import (
     COUNT,
     PAPER_CONSTRAINTS,
     POSITIVE,
-    Calibrated,
     Rule,
     SolverName,
-    Strategy,
     refuse_backend,
 )
 from lincent.features.similarity import similarity
@@ -215,16 +213,7 @@ default="rbf"
     n_components: int | None = None
     norm: Literal["l2", "linf"] = "l2"
     discriminator: Rule = "distance"
-    class_weight: Any = "balanced"
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = None
     solver: SolverName = "auto"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _reads_in_place = True
     _intercept: np.ndarray = field(init=False)

@@ -24,6 +24,7 @@ from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_dis
 from lincent.estimators.validation import (
     PAPER_CONSTRAINTS,
     Calibrated,
+    CommonParameters,
     Rule,
     SolverName,
     Strategy,
@@ -68,8 +69,13 @@ def controls(model: Any, began: float) -> Controls:
     return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=log)
 
 
-class SolverMixin:
+@dataclass(eq=False, repr=False)
+class SolverMixin(CommonParameters):
     """Stopping criteria, random numbers, margins and certificates of estimators with a solver."""
+
+    _: KW_ONLY
+    multi_class: Strategy = "ovr"
+    probability: Calibrated = None
 
     def _solve_controls(self: Any, problem: Any) -> Controls:
         """Return the controls of the fit to all samples, which callbacks may observe and stop."""
@@ -321,15 +327,8 @@ class LCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifie
     discriminator: Rule = "distance"
     _: KW_ONLY
     class_weight: Any = None
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = None
     solver: SolverName = "auto"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
     random_state: Any = None
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = PAPER_CONSTRAINTS
     _reads_in_place = True

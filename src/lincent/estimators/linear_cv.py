@@ -46,15 +46,7 @@ from lincent.estimators.problem import (
 )
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    SolverName,
-    Strategy,
-    check_class_weight,
-    plain,
-)
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, check_class_weight
 from lincent.model_selection.folds import N_SPLITS
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import needs_probabilities, takes_weights
@@ -62,9 +54,9 @@ from lincent.model_selection.search import (
     FoldScores,
     FoldTime,
     check_grid,
+    make_training_folds,
     search_deadline,
     search_folds,
-    stratified_training_folds,
     warn_uncertified,
 )
 from lincent.solvers.lp import screening
@@ -138,7 +130,9 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
     discriminators : str or sequence of str, default=("distance",)
         Candidates for the discriminator: "distance", "nearest", "svm".
     cv : int, splitter, iterable, array of fold numbers or None, default=None
-        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer samples. An
+        None is 5 hash-based stratified folds, an int that many, fewer where a class has fewer
+        distinct samples: equal samples share a fold, and neither their order nor weights instead of
+        repetitions change the folds. Splitters and (train, test) pairs as in scikit-learn. An
         array has the number of the fold in which each sample is held out, -1 for never, as
         ``PredefinedSplit``. For Dask collections: None, an int (the same folds as in memory), or
         fold numbers, in memory or as a Dask array.
@@ -219,15 +213,8 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
     scoring: Any = "balanced_accuracy"
     refit: bool = True
     class_weight: Any = None
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = None
     solver: SolverName = "auto"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
     random_state: Any = None
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         # `margin` is a property here, the chosen one.
@@ -328,7 +315,8 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
         costs = check_class_weight(self.class_weight, training.classes, training.totals)
         scorer = check_scoring(self, scoring=self.scoring)
         weigh = training.weighted and takes_weights(scorer)
-        data = stratified_training_folds(training, self.cv)
+        # Every fold is scored on its own, so it must test every class.
+        data = make_training_folds(training, self.cv, every_class=True)
         grid = self._grid()
         score = partial(self._score_model, scorer)
         calibrate = self.probability is not None and needs_probabilities(scorer)
@@ -395,13 +383,6 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
         A candidate that is infeasible, or was not begun in time, has None and NaN. With
         ``calibrate`` the models have probabilities.
         """
-        missing = part.missing()
-        if len(missing):
-            label = plain(self.classes_[missing[0]])
-            raise ValueError(
-                f"The training rows of {name} have none of class {label!r}: use fewer folds, or a "
-                "cv that keeps all classes."
-            )
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
         models: list[FittedCandidate | None] = [None] * len(grid)
         gaps, scaled = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)

@@ -25,8 +25,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _threads
-from lincent.estimators.validation import ClassCosts, check_training_data, plain, to_numpy
-from lincent.features.similarity import entry_variance
+from lincent.estimators.validation import ClassCosts, check_training_data, plain
+from lincent.features.similarity import column_moments
 from lincent.problems.arrays import Rows
 from lincent.problems.centralization import Program, difference_of, lcc_program
 from lincent.problems.rounding import CertificateData, SparseCertificateData
@@ -34,7 +34,7 @@ from lincent.sources.gradients import SideCosts
 from lincent.sources.hashing import draw_distinct, row_hashes
 from lincent.sources.landmarks import RowMapping, mapped_rows
 from lincent.sources.rows import SignedRows, Source
-from lincent.sources.source import Kind, kind_of, open_source
+from lincent.sources.source import Kind, kind_of, open_source, to_numpy
 from lincent.tables.weighted import check_weights
 
 SAME = 1e-10
@@ -287,10 +287,6 @@ class ArrayTraining:
         """The codes in memory."""
         return np.asarray(self.codes)
 
-    def missing(self) -> np.ndarray:
-        """Return the codes of the classes without a sample."""
-        return np.setdiff1d(np.arange(len(self.classes)), self.host_codes)
-
     def _index(self, rows: np.ndarray) -> Any:
         """Return indices in the namespace of X."""
         return rows
@@ -356,7 +352,8 @@ class HostTraining(ArrayTraining):
 
     def variance(self) -> float:
         """Return the weighted variance over all entries of X."""
-        return entry_variance(self.X, self.weight)
+        mean, variance = column_moments(self.X, self.weight)
+        return float(variance.mean() + np.var(mean))
 
 
 def check_joint(training: Any) -> HostTraining:

@@ -21,14 +21,7 @@ from lincent.estimators.linear import (
     squeeze_single,
 )
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    Calibrated,
-    Rule,
-    SolverName,
-    Strategy,
-)
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, Rule, SolverName
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
@@ -160,15 +153,8 @@ class FQCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifi
     _: KW_ONLY
     n_init: int = 1
     class_weight: Any = None
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = None
     solver: SolverName = "auto"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
     random_state: Any = None
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**PAPER_CONSTRAINTS, "n_init": [COUNT]}
 

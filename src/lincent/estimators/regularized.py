@@ -38,7 +38,6 @@ from lincent.estimators.threshold import Threshold
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
     POSITIVE,
-    Calibrated,
     ClassCosts,
     Strategy,
     StrategyOrJoint,
@@ -161,16 +160,8 @@ class RegularizedLCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin
     _: KW_ONLY
     norm: Literal["l2", "l1"] = "l2"
     fit_intercept: bool = True
-    class_weight: Any = "balanced"
-    multi_class: StrategyOrJoint = "ovo"
-    probability: Calibrated = None
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
+    multi_class: StrategyOrJoint = "ovo"  # type: ignore[assignment]
     warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _finite_by_centers = True
     _reads_in_place = True
@@ -413,17 +404,7 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, Classifier):
     Cs: Any = None
     margin_range: tuple[float, float] = (-1.0, 3.0)
     _: KW_ONLY
-    cv: Any = None
-    scoring: Any = None
-    class_weight: Any = "balanced"
     multi_class: Strategy = "ovo"
-    probability: Calibrated = "sigmoid"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _n_repeats = 3
 

@@ -97,9 +97,6 @@ class DaskTraining:
         survey = self.table.survey
         return bool(survey.least != survey.most or survey.counts.sum() < self.shape[0])
 
-    def missing(self) -> np.ndarray:
-        return np.flatnonzero(self.table.survey.counts.sum(axis=0) == 0)
-
     def task(self, task: BinaryTask, costs: ClassCosts, within: str = "") -> BinaryProblem:
         side = np.zeros(len(self.classes))
         side[list(task.negative)], side[list(task.positive)] = -1, 1

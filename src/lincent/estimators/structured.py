@@ -5,7 +5,7 @@ StructuredLCCCV is an ensemble of linear models and models with local centers.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,14 +17,7 @@ from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_in
 from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.remote import Training, local_centers
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    COUNT,
-    POSITIVE,
-    Calibrated,
-    Strategy,
-    check_rows,
-)
+from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, POSITIVE, check_rows
 from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid
@@ -157,16 +150,6 @@ class StructuredLCC(
     gamma: float = 1.0
     C: float = 0.1
     margin_range: tuple[float, float] = (0.0, 2.0)
-    _: KW_ONLY
-    class_weight: Any = "balanced"
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = None
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
@@ -398,18 +381,6 @@ class StructuredLCCCV(ProbabilityMixin, LocalCentersMixin, FoldEnsemble, Classif
     gammas: tuple[float, ...] = (0.3, 1.0)
     Cs: Any = None
     margin_range: tuple[float, float] = (0.0, 2.0)
-    _: KW_ONLY
-    cv: Any = None
-    scoring: Any = None
-    class_weight: Any = "balanced"
-    multi_class: Strategy = "ovr"
-    probability: Calibrated = "sigmoid"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "n_centers": [COUNT]}
     _scales: np.ndarray = field(init=False)

@@ -1,8 +1,7 @@
 """Validation of parameters and data, shared by all estimators.
 
 The constraints are those of scikit-learn's ``_parameter_constraints``: a class combines the tables
-below with its own.  Array API: ``is_foreign``, ``to_numpy`` and ``send_to_namespace`` convert
-between NumPy and the array library of X.
+below with its own.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -22,7 +21,15 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.solvers.lp.dispatch import SOLVERS
-from lincent.sources.source import Kind, in_memory, kind_of, namespace_of, package_of
+from lincent.sources.source import (
+    Kind,
+    in_memory,
+    is_foreign,
+    kind_of,
+    namespace_of,
+    package_of,
+    to_numpy,
+)
 
 Strategy: TypeAlias = Literal["ovr", "ovo"]
 StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
@@ -62,27 +69,23 @@ PAPER_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+@dataclass(eq=False, repr=False)
+class CommonParameters:
+    """Parameters of every estimator; their defaults where a class has none of its own."""
+
+    _: KW_ONLY
+    class_weight: Any = "balanced"
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
+
 def plain(label: Any) -> Any:
     """Return a class label as a user writes it: 0, not np.int64(0)."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def is_foreign(values: Any) -> bool:
-    """Return whether this is an array of another library than NumPy."""
-    if isinstance(values, np.ndarray | np.generic):
-        return False
-    return kind_of(values) is Kind.DEVICE or hasattr(values, "__array_namespace__")
-
-
-def to_numpy(values: Any) -> Any:
-    """Return an array of any library as a NumPy array; other values are returned unchanged."""
-    if not is_foreign(values):
-        return values
-    if kind_of(values) is Kind.DEVICE:
-        return namespace_of(values).fetch(values)
-    library = values.__array_namespace__()
-    device = library.__array_namespace_info__().default_device()
-    return np.asarray(library.asarray(values, device=device))
 
 
 def send_to_namespace(values: Any, X: Any) -> Any:

@@ -115,30 +115,21 @@ def triangular_whitening(points: np.ndarray, scale: float, variance: float) -> n
     return np.asarray(np.sqrt(variance) * inverse.T)
 
 
+def column_moments(X: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted mean and variance of each feature."""
+    share = weight / weight.sum()
+    mean = np.asarray(share @ X)
+    if kind_of(X) is Kind.SPARSE:
+        return mean, np.asarray(share @ X.multiply(X)) - mean**2
+    # Column by column: no second array of the size of X.
+    columns = zip(X.T, mean, strict=True)
+    return mean, np.array([share @ np.square(column - center) for column, center in columns])
+
+
 def total_variance(X: Any, weight: np.ndarray) -> float:
     """Return the sum of the variances of the features; 1 if there is none."""
-    share = weight / weight.sum()
-    if kind_of(X) is Kind.SPARSE:
-        mean = np.asarray(share @ X)
-        variance = float(np.sum(share @ X.multiply(X))) - float(mean @ mean)
-        return variance if variance > 0 else 1.0
-    variance = 0.0
-    for column in X.T:  # no second array of the size of X
-        difference = column - share @ column
-        variance += float(share @ (difference * difference))
+    variance = float(column_moments(X, weight)[1].sum())
     return variance if variance > 0 else 1.0
-
-
-def entry_variance(X: Any, weight: np.ndarray) -> float:
-    """Return the variance over all entries, samples weighted."""
-    share = weight / (weight.sum() * X.shape[1])
-    if kind_of(X) is Kind.SPARSE:
-        mean = float(np.sum(share @ X))
-        return float(np.sum(share @ X.multiply(X))) - mean**2
-    mean = float(sum(share @ column for column in X.T))
-    # Column by column: no second array of the size of X.
-    double = np.float64
-    return float(sum(share @ np.square(np.subtract(c, mean, dtype=double)) for c in X.T))
 
 
 @dataclass(frozen=True)

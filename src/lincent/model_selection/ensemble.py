@@ -35,9 +35,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -48,15 +48,21 @@ from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelih
 from lincent.estimators.linear import RegularizedFit, check_hinge_range, controls
 from lincent.estimators.problem import BinaryTask, HostTraining, binary_tasks
 from lincent.estimators.remote import Training
-from lincent.estimators.validation import ClassCosts, check_class_weight
+from lincent.estimators.validation import (
+    Calibrated,
+    ClassCosts,
+    CommonParameters,
+    Strategy,
+    check_class_weight,
+)
 from lincent.model_selection.folds import calibration_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import (
     LinearModels,
     TrainingFolds,
     check_grid,
-    hash_training_folds,
     make_cv_results,
+    make_training_folds,
     search_folds,
 )
 from lincent.sources.landmarks import RowMapping
@@ -301,31 +307,23 @@ def pool(models: Sequence[np.ndarray], held: Sequence[Any], n_tasks: int) -> lis
 # The estimators' common part.
 
 
-class FoldEnsemble:
+@dataclass(eq=False, repr=False)
+class FoldEnsemble(CommonParameters):
     """Mixin of classifiers that average the models of all folds and candidates.
 
-    Subclasses have the parameters ``Cs``, ``margin_range``, ``cv``, ``scoring``, ``class_weight``,
-    ``multi_class``, ``probability``, ``tol``, ``max_iter``, ``time_limit``, ``n_jobs``,
-    ``random_state`` and ``verbose``.  They name the candidates' feature maps (``_feature_maps``)
-    and set the fitted model (``_set_model``).
+    Subclasses have the parameters ``Cs`` and ``margin_range``.  They name the candidates' feature
+    maps (``_feature_maps``) and set the fitted model (``_set_model``).
     """
 
-    Cs: Any
-    margin_range: Any
-    cv: Any
-    class_weight: Any
-    random_state: Any
-    n_jobs: int | None
-    tol: float
-    max_iter: int
-    time_limit: float | None
-    multi_class: str
-    probability: str | None
-    scoring: Any
-    classes_: np.ndarray
+    _: KW_ONLY
+    cv: Any = None
+    scoring: Any = None
+    multi_class: Strategy = "ovr"
+    probability: Calibrated = "sigmoid"
+
     _reads_in_place = True
     _searches_folds = True
-    _n_repeats: int
+    _n_repeats: ClassVar[int]
     """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
 
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
@@ -349,12 +347,12 @@ class FoldEnsemble:
         """Return feature map and C that are kept in joint problems unless another is better."""
         return None
 
-    def _check_params(self) -> None:
+    def _check_params(self: Any) -> None:
         check_hinge_range(self.margin_range)
         if self.Cs is not None:
             check_grid("Cs", self.Cs)
 
-    def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
+    def _learn(self: Any, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
         costs = check_class_weight(self.class_weight, training.classes, training.totals)
         seed = int(check_random_state(self.random_state).randint(2**31))
         limits = controls(self, training.began)
@@ -371,7 +369,7 @@ class FoldEnsemble:
             position = int(np.searchsorted(grid.values(weight), default[1]))
             grid = replace(grid, default=(default[0], position, default[1]))
         few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
-        data = hash_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
+        data = make_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
         models, held, made = self._evaluate_folds(data, todo, grid, seed, joint)
         results = pool(models, held, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)
@@ -401,11 +399,6 @@ class FoldEnsemble:
                 return None
             _console.step("search, fold", split, len(data.splits))
             part = data.train(split)
-            if len(missing := part.missing()):
-                raise ValueError(
-                    f"A training part of cv has no row of class number {int(missing[0])}; give "
-                    "folds in which every class is present, or fewer folds."
-                )
             hashes = None if data.hashes is None else data.hashes[data.splits[split][0]]
             maps, made = self._feature_maps(part, seed, hashes)
             if used is None:

@@ -9,7 +9,6 @@ iterable of (train, test) pairs can be given instead.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,6 +34,8 @@ def make_folds(
     n_repeats: int = 1,
     seed: int = 0,
     hashes: np.ndarray | None = None,
+    *,
+    every_class: bool = False,
 ) -> list[Split]:
     """Return (train, test) indices; samples of weight zero are in neither.
 
@@ -51,15 +52,20 @@ def make_folds(
         Seed of the first hash.
     hashes : ndarray of shape (n_samples,), default=None
         Hashes of the samples for ``seed``, where they are computed already.
+    every_class : bool, default=False
+        Make fewer hash-based folds where a class has fewer distinct samples than folds, so that
+        each tests each class. Otherwise such a class is missing from some tests, never from
+        training.
     """
     if cv is None or isinstance(cv, int | np.integer):
         n_splits, splits = number_of_folds(cv), []
         for repeat in range(n_repeats):
             if repeat or hashes is None:
                 hashes = row_hashes(X, seed + repeat)
-            assignment = hash_assignment(hashes, codes, weight, n_splits, seed + repeat)
+            assignment = hash_assignment(
+                hashes, codes, weight, n_splits, seed + repeat, every_class=every_class
+            )
             assignment.check()
-            # A class with fewer samples than folds is missing from some tests, never from training.
             fold = np.where(weight > 0, assignment.numbers(hashes, codes), -1)
             splits += [
                 (np.flatnonzero((fold != k) & (fold >= 0)), np.flatnonzero(fold == k))
@@ -111,12 +117,18 @@ def group_folds(cv: Any, X: Any, y: Any, groups: Any) -> list[Split]:
 
 
 def hash_assignment(
-    hashes: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_splits: int, seed: int
+    hashes: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    n_splits: int,
+    seed: int,
+    *,
+    every_class: bool = False,
 ) -> HashKFold:
     """Return the rule that assigns the samples of positive weight to folds by their hashes."""
     used = weight > 0
     smallest = [smallest_hashes(hashes[used & (codes == code)]) for code in range(codes.max() + 1)]
-    return HashKFold.of(smallest, n_splits, seed)
+    return HashKFold.of(smallest, n_splits, seed, every_class=every_class)
 
 
 def calibration_folds(X: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -147,32 +159,6 @@ def number_of_folds(cv: Any, *, remote: bool = False) -> int:
     if int(cv) < 2:
         raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
     return int(cv)
-
-
-def stratified_folds(cv: Any, counts: np.ndarray) -> int:
-    """Return the number of position-based stratified folds, from the sample counts of the classes.
-
-    Every fold must test every class, so without ``cv`` a small class has as many folds as samples.
-    """
-    smallest = int(counts.min())
-    if cv is None:
-        return max(2, min(N_SPLITS, smallest))
-    if type(cv).__name__ == "StratifiedKFold" and not cv.shuffle:
-        cv = cv.n_splits
-    n_splits = number_of_folds(cv, remote=True)
-    if n_splits > counts.max():
-        raise ValueError(
-            f"cv={cv!r} is not usable: no class has so many rows (the largest has "
-            f"{int(counts.max())}); give fewer folds."
-        )
-    if n_splits > smallest:
-        warnings.warn(
-            f"The smallest class has {smallest} rows, fewer than cv={cv!r} folds: some folds do "
-            "not test it.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return n_splits
 
 
 def fold_numbers(cv: Any, n_samples: int) -> Any:

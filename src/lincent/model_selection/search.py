@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lincent.estimators.problem import HostTraining, predicted_codes
 from lincent.estimators.remote import DaskTraining, DeviceTraining, Training
+from lincent.estimators.validation import plain
 from lincent.model_selection.folds import (
     N_SPLITS,
     Split,
@@ -28,7 +29,6 @@ from lincent.model_selection.folds import (
     hash_assignment,
     make_folds,
     number_of_folds,
-    stratified_folds,
 )
 from lincent.model_selection.scoring import PrecomputedScores, RemoteSamples
 from lincent.solvers.solution import Controls
@@ -109,11 +109,12 @@ class IndexFolds:
         )
 
     def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
-        """Return (model, train, test) if the folds hold out every sample once; else nothing."""
+        """Return (model, train, test) if every sample that counts is held out once; or nothing."""
         if len(models) < len(self.splits):
             return []
         test = np.concatenate([test for _, test in self.splits])
-        if np.any(np.bincount(test, minlength=self.training.shape[0]) != 1):
+        once = self.training.weight > 0
+        if np.any(np.bincount(test, minlength=len(once)) != once):
             return []
         return [(model, *split) for model, split in zip(models, self.splits, strict=True)]
 
@@ -128,9 +129,17 @@ class DaskFolds:
     hashes: None = None
 
     def train(self, split: int) -> DaskTraining:
-        """Return the training part of a split."""
+        """Return the training part of a split, which must have samples of each class."""
         folds, fold = self.splits[split]
-        return self.training.with_features(folds.without(fold))
+        part = self.training.with_features(folds.without(fold))
+        missing = np.flatnonzero(part.totals == 0)
+        if len(missing):
+            raise ValueError(
+                f"The training rows of fold {split + 1} have none of class "
+                f"{plain(part.classes[missing[0]])!r}: use fewer folds, or a cv that keeps all "
+                "classes."
+            )
+        return part
 
     def score(
         self, split: int, models: Sequence[Any], score: ModelScore, weigh: bool, scoring: Any
@@ -142,25 +151,25 @@ class DaskFolds:
             return []
         if isinstance(scoring, str) and scoring.startswith(LABEL_METRICS):
             scores = []
-            for table in folds.confusion(fold, decide, predicted_codes, not weigh):
+            for table in folds.confusion(fold, decide, predicted_codes):
                 # Each pair of true and predicted class once, weighted by its count.
                 true, predicted = np.nonzero(table)
                 model = PrecomputedScores(classes, np.eye(len(classes))[predicted], predicted)
                 extra = {"sample_weight": table[true, predicted]}
                 scores.append(score(model, RemoteSamples(len(true)), classes[true], extra))
             return scores
-        codes, weight, lines = folds.decision_values(fold, decide, not weigh)
-        extra = {"sample_weight": weight} if weigh else {}
-        samples = RemoteSamples(len(codes))
+        held = folds.decision_values(fold, decide)
+        extra = {"sample_weight": held.weight} if weigh else {}
+        samples, labels = RemoteSamples(len(held.codes)), classes[held.codes]
         return [
-            score(PrecomputedScores(classes, line), samples, classes[codes], extra)
-            for line in lines
+            score(PrecomputedScores(classes, line), samples, labels, extra) for line in held.scores
         ]
 
     def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOutScores:
         """Return the decision values of the held-out samples that are compared."""
         folds, fold = self.splits[split]
-        return folds.out_of_fold_scores(fold, models, self.assignment)
+        held = folds.decision_values(fold, models, self.assignment)
+        return replace(held, scores=np.concatenate(held.scores, axis=1))
 
     def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
         """Return nothing: probabilities of fold models are for samples in memory."""
@@ -170,54 +179,37 @@ class DaskFolds:
 TrainingFolds = IndexFolds | DaskFolds
 
 
-def stratified_training_folds(training: Training, cv: Any) -> TrainingFolds:
-    """Return scikit-learn's folds of the training data: stratified by position by default."""
-    if isinstance(training, DaskTraining):
-        from lincent.sources.dask.folds import TableFolds
+def make_training_folds(
+    training: Training, cv: Any, n_repeats: int = 1, seed: int = 0, *, every_class: bool = False
+) -> TrainingFolds:
+    """Return folds of the training data: by default hash-based, each repeat with another hash.
 
-        numbers = fold_numbers(cv, training.shape[0])
-        if numbers is not None:
-            folds = TableFolds.given(training.table, numbers)
-        else:
-            count = stratified_folds(cv, training.table.survey.present.sum(axis=0))
-            folds = TableFolds.stratified(training.table, count)
-        if not folds.folds:
-            raise ValueError("cv gives no folds: every row has the fold number -1.")
-        return DaskFolds(training, [(folds, fold) for fold in folds.folds])
-    # Imported here: it takes longer to import than the rest of this package.
-    from sklearn.model_selection import PredefinedSplit, check_cv
-
-    y = training.classes[training.host_codes]
-    numbers = fold_numbers(cv, training.shape[0])
-    if numbers is not None:
-        cv = PredefinedSplit(numbers)
-    elif cv is None:
-        cv = stratified_folds(cv, np.bincount(training.host_codes))
-    return IndexFolds(training, list(check_cv(cv, y, classifier=True).split(training.X, y)))
-
-
-def hash_training_folds(training: Training, cv: Any, n_repeats: int, seed: int) -> TrainingFolds:
-    """Return hash-based folds of the training data, each repeat with another hash.
-
-    Of a class with very many samples about 100,000, chosen by hash, are compared.
+    ``every_class``: fewer folds where a class has fewer distinct samples, so that each tests each
+    class.  Of a class with very many samples about 100,000, chosen by hash, are compared.
     """
+    numbers = fold_numbers(cv, training.shape[0])
     if isinstance(training, DaskTraining):
         from lincent.sources.dask.folds import TableFolds, hash_folds
 
-        table, numbers = training.table, fold_numbers(cv, training.shape[0])
+        table = training.table
         count = N_SPLITS if numbers is not None else number_of_folds(cv, remote=True)
-        repeats = 1 if numbers is not None else n_repeats
-        jobs: list[Any] = [partial(hash_folds, table, count, seed + k) for k in range(repeats)]
+        repeats = range(seed, seed + (n_repeats if numbers is None else 1))
+        how: Any = {"every_class": every_class}
+        jobs: list[Any] = [partial(hash_folds, table, count, own, **how) for own in repeats]
         assignments = training.each(jobs, None)
         if numbers is not None:
             folds = [TableFolds.given(table, numbers)]
         else:
             folds = [TableFolds.hashed(table, assignment) for assignment in assignments]
         pairs = [(each, fold) for each in folds for fold in each.folds]
+        if not pairs:
+            raise ValueError("cv gives no folds: every row has the fold number -1.")
         return DaskFolds(training, pairs, assignments[0])
     X, codes, weight = training.X, training.host_codes, training.weight
+    if hasattr(cv, "split") and numbers is None:
+        cv = cv.split(X, training.classes[codes])
     hashes = row_hashes(X, seed)
-    splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes)
+    splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes, every_class=every_class)
     compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).scored(hashes, codes)
     return IndexFolds(training, splits, compared, hashes)
 

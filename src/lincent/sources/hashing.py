@@ -166,11 +166,17 @@ class HashKFold:
     """The fold of the first row of each class."""
 
     @classmethod
-    def of(cls, smallest: Sequence[RowHashes], folds: int, seed: int) -> HashKFold:
+    def of(
+        cls, smallest: Sequence[RowHashes], folds: int, seed: int, *, every_class: bool = False
+    ) -> HashKFold:
         """Make the folds from ``smallest_hashes`` of each class.
 
         Classes follow each other by their smallest hash, so that names of classes do not count.
+        ``every_class``: at most as many folds as the smallest class has distinct rows, so that each
+        fold has a row of each class.
         """
+        if every_class:
+            folds = max(2, min(folds, *map(len, smallest)))
         order = sorted(range(len(smallest)), key=lambda k: smallest[k][:1].tolist())
         first = np.zeros(len(smallest), dtype=np.intp)
         first[order[1:]] = np.cumsum([len(smallest[k]) for k in order[:-1]]) % folds

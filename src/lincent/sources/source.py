@@ -68,9 +68,22 @@ def namespace_of(X: Any) -> ArrayNamespace:
     return DeviceNamespace(X) if kind_of(X) is Kind.DEVICE else HOST
 
 
+def is_foreign(values: Any) -> bool:
+    """Return whether this is an array of another library than NumPy."""
+    if isinstance(values, np.ndarray | np.generic):
+        return False
+    return kind_of(values) is Kind.DEVICE or hasattr(values, "__array_namespace__")
+
+
 def to_numpy(values: Any) -> Any:
-    """Return values on a device as a NumPy array, all others unchanged."""
-    return namespace_of(values).fetch(values) if kind_of(values) is Kind.DEVICE else values
+    """Return an array of any library as a NumPy array; other values are returned unchanged."""
+    if not is_foreign(values):
+        return values
+    if kind_of(values) is Kind.DEVICE:
+        return namespace_of(values).fetch(values)
+    library = values.__array_namespace__()
+    device = library.__array_namespace_info__().default_device()
+    return np.asarray(library.asarray(values, device=device))
 
 
 def is_streamed(X: Any) -> bool:

@@ -21,8 +21,6 @@ def test_the_sums_of_blocks_are_those_of_all_rows(kind, slices, offset, monkeypa
     found = Survey.joined(parts)
     assert found.lengths == list(np.diff(CUTS))
     np.testing.assert_array_equal(found.classes, ["a", "b", "c"])
-    np.testing.assert_array_equal(found.first, [0, 1, 2])
-    np.testing.assert_array_equal(found.present.sum(axis=0), [30, 30, 30])
     for k, label in enumerate("abc"):
         own = y == label
         assert found.counts.sum(axis=0)[k] == np.count_nonzero(weight[own])
@@ -36,10 +34,10 @@ def test_the_sums_of_blocks_are_those_of_all_rows(kind, slices, offset, monkeypa
     same_numbers(whole.totals, found.totals.sum(axis=0)[None])
 
 
-def test_a_block_of_one_class_knows_the_place_of_its_first_row():
+def test_a_block_of_one_class_adds_to_the_others():
     X, y = np.ones((6, N)), np.array(list("bbbbba"))
     parts = [survey(X[:5], y[:5], None, n=N), survey(X[5:], y[5:], None, n=N)]
-    np.testing.assert_array_equal(Survey.joined(parts).first, [5, 0])
+    np.testing.assert_array_equal(Survey.joined(parts).counts, [[0, 5], [1, 0]])
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,7 @@
 """Folds of a table in blocks: the rows that a pass leaves out, and scores of the held-out rows.
 
 A fold is a number per row.  Either it is given, in blocks beside the rows, or it follows from the
-hash of a row (``hashing.HashKFold``), or from the rank of a row among those of its class, as in
-scikit-learn's ``StratifiedKFold``: the first rows of a class are in fold 0, the next in fold 1, and
-so on, with
-
-    allocation_ik = number of j = i, i + f, i + 2f, ... that class k has in the sorted labels
-
-rows of class k in fold i of f.  The rows of each class in earlier blocks are known from the survey,
-so a block computes the ranks of its own rows.
+hash of a row (``hashing.HashKFold``).
 
 No row moves: rows that are left out have the weight zero, and no other function needs to know about
 folds.  Held-out rows are scored where they are, and a confusion matrix is returned; only a metric
@@ -21,7 +14,7 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -37,8 +30,6 @@ from lincent.sources.source import Kind, kind_of
 
 _own = threading.local()
 Numbers = NDArray[np.intp]
-Rule = Callable[[Any, NDArray[Any]], Numbers]
-"""From the rows and labels of a block to the fold of each."""
 Decide = Callable[[Any], NDArray[Any]]
 """From rows to the values of ``decision_function``."""
 Choose = Callable[[NDArray[Any]], NDArray[np.intp]]
@@ -53,22 +44,6 @@ def fold_by_hash(
     return assignment.numbers(hashes, blocks.class_codes(classes, labels))
 
 
-def fold_by_rank(
-    x: Any, labels: NDArray[Any], *, classes: NDArray[Any], begin: Numbers, ends: Numbers
-) -> Numbers:
-    """Return the fold of each row of a block by its rank in its class, as those of scikit-learn.
-
-    ``begin`` is the rank of the first row of each class in this block, ``ends`` the rank at which
-    each fold ends, classes by folds.
-    """
-    codes = blocks.class_codes(classes, labels)
-    fold = np.empty(len(codes), dtype=np.intp)
-    for k, last in enumerate(ends):
-        rows = np.flatnonzero(codes == k)
-        fold[rows] = np.searchsorted(last, begin[k] + np.arange(len(rows)), side="right")
-    return fold
-
-
 @dataclass(frozen=True)
 class FoldWeights:
     """The weights of a block without one fold, or (``held``) of that fold alone."""
@@ -77,7 +52,6 @@ class FoldWeights:
     numbers: Any  # one per row, or a function of rows and labels
     fold: int
     held: bool
-    plain: bool  # every row that is left counts once, whatever its weight
 
     def among(self, x: Any, labels: Any, weight: Any) -> Vector:
         """Return the weights with zeros where a row is left out."""
@@ -85,8 +59,6 @@ class FoldWeights:
         if callable(numbers):
             numbers = _cached_numbers(numbers, x, np.asarray(labels).reshape(-1))
         inside: NDArray[np.bool_] = (np.asarray(numbers).reshape(-1) == self.fold) == self.held
-        if weight is None or self.plain:
-            return inside.astype(np.float64)
         return np.where(inside, blocks.weights_of(weight, len(inside)), 0.0)
 
 
@@ -101,42 +73,11 @@ def _cached_numbers(rule: Any, x: Any, labels: NDArray[Any]) -> NDArray[Any]:
     return numbers
 
 
-def allocation(counts: Numbers, first: Numbers, folds: int) -> Numbers:
-    """Return rows of each class in each fold (classes by folds), as those of scikit-learn.
-
-    Classes follow each other in the order in which they first appear.
-    """
-    order = np.argsort(first, kind="stable")
-    stop = np.cumsum(counts[order])
-    start = stop - counts[order]
-    rows = np.empty((len(counts), folds), dtype=np.intp)
-    # The number of j with start <= j < stop and j = i modulo folds.
-    i = np.arange(folds)
-    rows[order] = (i - start[:, None]) // folds - (i - stop[:, None]) // folds
-    return rows
-
-
-def folds_by_rank(
-    classes: np.ndarray[Any, Any], present: Numbers, first: Numbers, folds: int
-) -> list[Rule]:
-    """Return the folds of each block; ``present`` counts all rows, blocks by classes."""
-    ends = np.cumsum(allocation(present.sum(axis=0), first, folds), axis=1)
-    begin = np.cumsum(present, axis=0) - present
-    return [partial(fold_by_rank, classes=classes, begin=row, ends=ends) for row in begin]
-
-
 class TableFolds:
     """A table whose rows have fold numbers."""
 
     def __init__(self, table: DaskTable, numbers: list[Any], folds: Sequence[int]) -> None:
         self.table, self.numbers, self.folds = table, numbers, list(folds)
-
-    @classmethod
-    def stratified(cls, table: DaskTable, folds: int) -> TableFolds:
-        """Return the folds of ``StratifiedKFold`` without shuffling; no pass."""
-        survey = table.survey
-        rules = folds_by_rank(survey.classes, survey.present, survey.first, folds)
-        return cls(table, rules, range(folds))
 
     @classmethod
     def hashed(cls, table: DaskTable, assignment: HashKFold) -> TableFolds:
@@ -162,63 +103,53 @@ class TableFolds:
         """Return the rows of all folds but one, surveyed."""
         return DaskTable(self._weighted(fold, held=False), self.table.n)
 
-    def confusion(self, fold: int, models: Sequence[Decide], choose: Choose, plain: bool) -> Matrix:
+    def confusion(self, fold: int, models: Sequence[Decide], choose: Choose) -> Matrix:
         """Return the confusion matrix of each model on the held-out rows: one pass."""
-        counts: Matrix = self._weighted(fold, plain=plain).run(
+        counts: Matrix = self._weighted(fold, held=True).run(
             "score", confusion, n=self.table.n, classes=self.table.survey.classes,
             models=list(models), choose=choose,
         )  # fmt: skip
         return counts
 
     def decision_values(
-        self, fold: int, models: Sequence[Decide], plain: bool
-    ) -> tuple[Numbers, Vector, list[NDArray[Any]]]:
-        """Return class, weight and, for each model, scores of all held-out rows: one pass."""
-        held_out = self._scores(fold, models, plain, None)
-        if not len(held_out.codes):
-            raise ValueError(f"No row of fold {fold} has a weight above 0; give other folds.")
-        return held_out.codes, held_out.weight, held_out.scores
-
-    def out_of_fold_scores(
-        self, fold: int, models: Sequence[Any], assignment: HashKFold
+        self, fold: int, models: Sequence[Any], assignment: HashKFold | None = None
     ) -> HeldOutScores:
-        """Return scores of held-out rows, as many as are needed to compare models: one pass."""
-        held_out = self._scores(fold, models, False, assignment)
-        return replace(held_out, scores=np.concatenate(held_out.scores, axis=1))
+        """Return scores of the held-out rows by model: one pass.
 
-    def _scores(
-        self, fold: int, models: Sequence[Any], plain: bool, assignment: HashKFold | None
-    ) -> HeldOutScores:
-        parts = self._weighted(fold, plain=plain).run(
+        With an ``assignment`` only as many rows as are needed to compare models.
+        """
+        parts = self._weighted(fold, held=True).run(
             "scores", held_out_scores, each=self.table.first_rows, n=self.table.n,
             classes=self.table.survey.classes, models=list(models), assignment=assignment,
         )  # fmt: skip
+        if not parts and assignment is None:
+            raise ValueError(f"No row of fold {fold} has a weight above 0; give other folds.")
         if not parts:
             empty = np.empty(0, dtype=np.intp)
-            widths = (getattr(model, "width", 1) for model in models)
-            return HeldOutScores(empty, empty, np.empty(0), [np.empty((0, k)) for k in widths])
+            values = [np.empty((0, model.width)) for model in models]
+            return HeldOutScores(empty, empty, np.empty(0), values)
         *columns, scores = zip(*parts, strict=True)
         rows, codes, weight = (np.concatenate(column) for column in columns)
         values = [np.concatenate(column) for column in zip(*scores, strict=True)]
         return HeldOutScores(rows, codes, weight, values)
 
-    def _weighted(self, fold: int, *, held: bool = True, plain: bool = False) -> Any:
+    def _weighted(self, fold: int, *, held: bool) -> Any:
         """Return the blocks with the weights of a fold, or without it."""
 
         def reweigh(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
-            return x, y, FoldWeights(weight, numbers, fold, held, plain)
+            return x, y, FoldWeights(weight, numbers, fold, held)
 
         name = f"fold {fold}" if held else f"without fold {fold}"
         return self.table.schedule.altered(reweigh, [(part,) for part in self.numbers], name)
 
 
-def hash_folds(table: DaskTable, folds: int, seed: int) -> HashKFold:
+def hash_folds(table: DaskTable, folds: int, seed: int, *, every_class: bool = False) -> HashKFold:
     """Return the hash-based folds of a table: one pass."""
     smallest = table.schedule.run(
         "hashes", _smallest, merge=_joined_hashes, n=table.n, classes=table.survey.classes,
         seed=seed,
     )  # fmt: skip
-    return HashKFold.of(smallest, folds, seed)
+    return HashKFold.of(smallest, folds, seed, every_class=every_class)
 
 
 @blocks.on_table

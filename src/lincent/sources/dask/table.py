@@ -42,8 +42,6 @@ class Survey:
 
     lengths: list[int]
     classes: np.ndarray[Any, Any]
-    present: np.ndarray[Any, Any]  # rows, blocks by classes
-    first: np.ndarray[Any, Any]  # the number of the first row of each class
     counts: np.ndarray[Any, Any]  # rows of positive weight, blocks by classes
     totals: Matrix  # weight, blocks by classes
     origin: Vector  # subtracted from every row (see ``dense``)
@@ -58,30 +56,26 @@ class Survey:
         classes = np.unique(np.concatenate(known)) if known else parts[0].classes
         lengths = merge_results([part.lengths for part in parts])
         shape = len(lengths), len(classes)
-        present, counts = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        first, totals = np.full(len(classes), sum(lengths), dtype=np.int64), np.zeros(shape)
+        counts, totals = np.zeros(shape, dtype=np.int64), np.zeros(shape)
         origin = max(parts, key=lambda part: sum(part.lengths)).origin
         sums = np.zeros((len(classes), len(origin)))
-        begin = passed = 0
+        begin = 0
         for part in parts:
             index = np.searchsorted(classes, part.classes)
             rows = slice(begin, begin + len(part.lengths))
-            present[rows, index] = part.present
-            first[index] = np.minimum(first[index], passed + part.first)
             counts[rows, index] = part.counts
             totals[rows, index] = part.totals
             # Two origins differ by about a range: no digits are lost from one to the other.
             sums[index] += part.sums + np.outer(part.totals.sum(axis=0), part.origin - origin)
-            begin, passed = rows.stop, passed + sum(part.lengths)
+            begin = rows.stop
         least, most = min(part.least for part in parts), max(part.most for part in parts)
-        return cls(lengths, classes, present, first, counts, totals, origin, sums, least, most)
+        return cls(lengths, classes, counts, totals, origin, sums, least, most)
 
     def as_one(self) -> Survey:
         """Return the same as if of one block."""
         return replace(
             self,
             lengths=[sum(self.lengths)],
-            present=self.present.sum(axis=0)[None],
             counts=self.counts.sum(axis=0)[None],
             totals=self.totals.sum(axis=0)[None],
         )
@@ -180,7 +174,7 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
 
 @blocks.sliced
 def _survey(X: Any, labels: Any, weights: Any) -> Survey:
-    classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    classes, codes = np.unique(labels, return_inverse=True)
     k = len(classes)
     sums, origin = np.zeros((k, X.shape[1])), None
     if not (isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE):
@@ -194,8 +188,6 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
     return Survey(
         lengths=[X.shape[0]],
         classes=classes,
-        present=np.bincount(codes, minlength=k)[None],
-        first=first,
         counts=np.bincount(codes[positive], minlength=k)[None],
         totals=np.bincount(codes, weights=weights, minlength=k).astype(np.float64)[None],
         origin=np.zeros(X.shape[1]) if origin is None else origin,
