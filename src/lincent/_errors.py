@@ -31,6 +31,18 @@ def import_optional(package: str, extra: str, purpose: str) -> Any:
         raise MissingPackageError(message) from error
 
 
+class OptionalPackage:
+    """An optional package that is imported with the first use of one of its names."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self._how = package, extra, purpose
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_optional(*self._how), name)
+        setattr(self, name, value)
+        return value
+
+
 def first_line(error: object, limit: int = 200) -> str:
     """Return the message of another package's error on one line, truncated."""
     text = " ".join(str(error).split())

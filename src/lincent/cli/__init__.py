@@ -1,4 +1,4 @@
-"""The command line: one module per command, with its options and what it prints.
+"""The command line: commands with their options and what they print.
 
 Exit codes: 0 done; 1 done, with a warning that matters (the optimum is not certified, new rows
 failed a check); 2 not done, and a message on the error stream says why; 130 interrupted, and a
@@ -72,7 +72,9 @@ def _mend_streams() -> None:
 
 def make_app() -> Any:
     """Return the typer application with all commands."""
-    from lincent.cli import check, compare, datasets, explain, export, fit, predict, reproduce
+    from lincent.cli.experiments import compare, datasets, reproduce
+    from lincent.cli.fit import fit
+    from lincent.cli.model import check, explain, export, predict
 
     app = typer.Typer(
         name="lincent",
@@ -83,8 +85,8 @@ def make_app() -> Any:
         pretty_exceptions_enable=False,
     )
     app.callback()(_root)
-    for module in (fit, predict, explain, check, compare, export, reproduce, datasets):
-        app.command()(getattr(module, module.__name__.rpartition(".")[2]))
+    for command in (fit, predict, explain, check, compare, export, reproduce, datasets):
+        app.command()(command)
     return app
 
 

@@ -29,6 +29,7 @@ from lincent.inspection.expression import (
     substitute,
 )
 from lincent.inspection.thresholds import PROBABILITY, positive_code
+from lincent.tables.formats import pd
 from lincent.tables.read import MISSING_TOKENS, ReadOptions, read_table
 from lincent.tables.schema import CATEGORY, DATE, FLAG, to_frame
 
@@ -198,8 +199,6 @@ def python_module(model: Model, description: dict[str, Any]) -> str:
 
 def drawn_rows(model: Model) -> Any:
     """Return rows around the centers of the training columns, with gaps and all categories."""
-    import pandas as pd
-
     encoder, rng, rows = model.pipeline[0], np.random.default_rng(0), CHECKED_ROWS
     first = np.searchsorted(encoder.sources, np.arange(len(encoder.columns_)))
     flags = {c.name for c in model.schema.columns if c.kind == FLAG}
@@ -244,8 +243,6 @@ def largest_difference(
 
 
 def _run_python(model: Model, content: bytes, cells: Any, table: str) -> tuple[Any, Any]:
-    import pandas as pd
-
     description = describe(model)
     rows = [evaluator.predict_row(description, row) for row in cells.to_dict("records")]
     answers = pd.DataFrame(rows)
@@ -254,8 +251,6 @@ def _run_python(model: Model, content: bytes, cells: Any, table: str) -> tuple[A
 
 
 def _run_sql(model: Model, content: bytes, cells: Any, table: str) -> tuple[Any, Any]:
-    import pandas as pd
-
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.create_function("EXP", 1, math.exp)
         connection.create_function("POWER", 2, math.pow)

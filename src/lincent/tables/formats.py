@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from lincent._errors import AppError, first_line, import_optional, listed
+from lincent._errors import AppError, OptionalPackage, first_line, import_optional, listed
 from lincent._files import is_stream, reason
 
 CSV, PARQUET, ARROW, EXCEL, JSON = "csv", "parquet", "arrow", "excel", "json"
@@ -50,15 +50,14 @@ UNREADABLE = (
 )  # fmt: skip
 """Errors raised by damaged, encrypted or unsupported compressed files."""
 
+pa, pc, arrow_csv, parquet, pd = (
+    OptionalPackage(package, "app", "Reading tables")
+    for package in ("pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pandas")
+)
+
 
 class TableError(AppError):
     """A table of the user cannot be used; the message names file, row and column."""
-
-
-def arrow() -> Any:
-    """Import pyarrow, and pandas, or raise an error that names the extra."""
-    import_optional("pandas", "app", "Reading tables")
-    return import_optional("pyarrow", "app", "Reading tables")
 
 
 # Column names.
@@ -226,15 +225,11 @@ class _Replay(io.RawIOBase):
 
 def read_parquet(file: Any) -> Any:
     """Read a Parquet file as an Arrow table."""
-    from pyarrow import parquet
-
     return _validated(parquet.ParquetFile(file).read())
 
 
 def parquet_batches(source: OpenedTable, rows: int) -> Iterator[Any]:
     """Yield a Parquet file as record batches of at most so many rows."""
-    from pyarrow import parquet
-
     # Small buffers, one for each column, and no look-ahead: a row group may be all of the file.
     stream = source.seekable()
     metadata = parquet.read_metadata(stream)
@@ -342,7 +337,6 @@ def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
     names = fill_names([*rows[0], *[None] * width][:width])
     check_unique(name, names)
     columns = [[row[k] if k < len(row) else None for row in rows[1:]] for k in range(width)]
-    pa = arrow()
     arrays = [pa.array(_one_type(cells)) for cells in columns]
     return pa.table(arrays, names=names), sheet, len(titles)
 
@@ -366,7 +360,6 @@ def from_frame(data: Any) -> Any:
     """Return an Arrow table from a frame of pandas, polars, Arrow or any Arrow-speaking package."""
     from lincent.sources.source import in_memory, package_of
 
-    pa = arrow()
     data = in_memory(data) if package_of(data) in ("narwhals", "polars") else data
     if package_of(data) == "polars":
         import polars
@@ -387,7 +380,6 @@ def from_frame(data: Any) -> Any:
 
 
 def _from_pandas(frame: Any) -> Any:
-    pa = arrow()
     frame = frame.rename(columns=str)
     check_unique("The table", list(frame.columns))
     arrays = []

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from lincent._errors import listed, nearest
 from lincent.tables.encoder import missing_token
-from lincent.tables.formats import TableError, arrow
+from lincent.tables.formats import TableError, pa, pc, pd
 from lincent.tables.read import MISSING_TOKENS, UserTable, read_table
 from lincent.tables.schema import (
     CATEGORY,
@@ -193,7 +193,7 @@ def infer_schema(
             f"{duplicates} of {len(labels)} rows repeat an earlier row; equal rows stay on one "
             "side of every split."
         )
-    arrow().default_memory_pool().release_unused()  # else it keeps that of columns that were text
+    pa.default_memory_pool().release_unused()  # else it keeps that of columns that were text
     return PreparedTable(table, schema, tuple(reports), frame, labels, groups, tuple(warnings))
 
 
@@ -328,7 +328,7 @@ def _read_text_numbers(text: Any, decimal: str) -> tuple[ColumnReport, np.ndarra
     """Return a report of text as numbers, the numbers, and a mask of cells that are none."""
     detail, example = _thousands(with_nulls(text), decimal)
     numbers, bad = text_to_numbers(text, decimal, thousands=detail != DECIMAL_ONLY)
-    cells = text.filter(arrow().array(bad)).to_pylist()
+    cells = text.filter(pa.array(bad)).to_pylist()
     marks = tuple(sorted({cell.strip() for cell in cells}))
     return ColumnReport(NUMBER, NUMBER, "", marks, "", detail, example), numbers, bad
 
@@ -339,8 +339,6 @@ def _thousands(text: Any, decimal: str) -> tuple[str, str]:
     A point in a table with decimal commas (or the reverse) separates thousands unless some number
     of the column cannot be read so, such as 1.5 or 0.125.
     """
-    import pyarrow.compute as pc
-
     cells = pc.utf8_trim_whitespace(text.drop_null())
     cells = cells.filter(pc.match_substring(cells, "." if decimal == "," else ","))
     separated = pc.match_substring_regex(cells, THOUSANDS[decimal])
@@ -354,15 +352,14 @@ def _thousands(text: Any, decimal: str) -> tuple[str, str]:
 
 def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
     """Return what a column holds; ``kind`` is how it is used where it is used."""
-    types = arrow().types
-    values = plain_array(values)
+    types, values = pa.types, plain_array(values)
     if is_text(values.type):
         return _infer_text(name, values, decimal)
     if types.is_null(values.type) or values.null_count == len(values):
         return ColumnReport(CONSTANT, NUMBER, "every cell is empty")
     if types.is_boolean(values.type) or is_number(values.type):
         kind = FLAG if types.is_boolean(values.type) else NUMBER
-        numbers = values.cast(arrow().float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return _infer_numbers(name, np.asarray(numbers), ColumnReport(kind, kind))
     if is_date(values.type):
         return _infer_dates(to_dates(values, ""), "ISO8601")
@@ -400,8 +397,6 @@ def _infer_dates(dates: Any, form: str) -> ColumnReport:
 
 
 def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
-    import pyarrow.compute as pc
-
     text = with_nulls(values)
     present = pc.utf8_trim_whitespace(text.drop_null())
     if len(present) == 0:
@@ -432,8 +427,6 @@ def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
 
 
 def _date_form(distinct: list[str]) -> str:
-    import pandas as pd
-
     sample = pd.Series(distinct[:1000], dtype=object)
     if not sample.str.contains(r"^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}").all():
         return ""
@@ -445,8 +438,6 @@ def _date_form(distinct: list[str]) -> str:
 
 def _infer_category(present: Any, count: int) -> ColumnReport:
     """Return the report of text that is neither numbers nor dates, with so many values."""
-    import pyarrow.compute as pc
-
     length = float(pc.mean(pc.utf8_length(present)).as_py())
     words = 1 + float(pc.mean(pc.count_substring(present, " ")).as_py())
     fraction = count / len(present)
@@ -490,8 +481,6 @@ def leaks_target(values: Any, codes: np.ndarray, *, numeric: bool) -> bool:
 
 def _accuracy_by_group(values: Any, codes: np.ndarray) -> float:
     """Return the accuracy of predicting the majority class of each value."""
-    import pandas as pd
-
     counts = contingency_matrix(pd.factorize(np.asarray(values))[0], codes)
     largest, total = counts.max(axis=1), counts.sum(axis=1)
     return float(largest[total > 1].sum() / total.sum())
@@ -554,9 +543,6 @@ def labeled_rows(
 
 def _read_labels(table: UserTable, target: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes of the rows that have one, and a mask of the others."""
-    import pyarrow.compute as pc
-
-    pa = arrow()
     values = plain_array(table.data.column(target))
     if not is_text(values.type):
         missing, values = np.asarray(values.is_null()), values.drop_null()
@@ -649,7 +635,7 @@ def check_classes(table: UserTable, target: str, labels: np.ndarray, least: int 
 
 def read_groups(table: UserTable, group: str, labels: np.ndarray) -> np.ndarray:
     """Return the group of every row as text; a group is never split between folds."""
-    values = plain_array(table.data.column(group)).cast(arrow().string())
+    values = plain_array(table.data.column(group)).cast(pa.string())
     missing = np.asarray(with_nulls(values).is_null())
     if missing.any():
         raise TableError(f"{_first(table, group, missing)}: the group is missing.")

@@ -30,11 +30,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent._errors import AppError, first_line, import_optional
+from lincent._errors import AppError, first_line
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
 from lincent.tables import formats
-from lincent.tables.formats import CSV, PARQUET, OpenedTable, TableError, arrow, open_table
+from lincent.tables.formats import CSV, OpenedTable, TableError, arrow_csv, open_table, pa, pc
 
 BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 23
@@ -107,7 +107,7 @@ class UserTable:
     def take(self, rows: np.ndarray) -> UserTable:
         """Return some of the rows, which keep their numbers."""
         positions = rows if self.positions is None else self.positions[rows]
-        return replace(self, data=self.data.take(arrow().array(rows)), positions=positions)
+        return replace(self, data=self.data.take(pa.array(rows)), positions=positions)
 
     @property
     def decimal(self) -> str:
@@ -160,10 +160,8 @@ def read_batches(
                 if b"\xa0" in source.head or is_stream(data):
                     types = {}
                 table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
-                batches = import_optional("pyarrow.csv", "app", "Reading tables").open_csv(
-                    stream, **_csv_options(source, dialect, types)
-                )
-            elif source.format == PARQUET:
+                batches = arrow_csv.open_csv(stream, **_csv_options(source, dialect, types))
+            elif source.format == formats.PARQUET:
                 table = UserTable(None, source.name)
                 batches = formats.parquet_batches(source, rows)
             else:
@@ -173,7 +171,7 @@ def read_batches(
                 done += part.data.num_rows
                 yield part
             return
-        except arrow().ArrowInvalid:
+        except pa.ArrowInvalid:
             if not types or source.format != CSV:
                 raise
     # A cell that Arrow does not read as a number: read all as text, which allows for more.
@@ -195,7 +193,7 @@ def _read_ahead(stream: Any) -> Iterator[Any]:
     memory of Arrow, which any thread may release.
     """
     ended = _EndedStream(stream)
-    file = arrow().BufferedInputStream(arrow().PythonFile(ended, mode="r"), LEAST_BLOCK)
+    file = pa.BufferedInputStream(pa.PythonFile(ended, mode="r"), LEAST_BLOCK)
     try:
         yield file
     except BaseException:
@@ -230,9 +228,6 @@ class _EndedStream(io.RawIOBase):
 
 def _check_nul(table: UserTable) -> None:
     """Raise an error for text with the character 0, which NumPy drops at the end of text."""
-    import pyarrow.compute as pc
-
-    pa = arrow()
     for name, column in zip(table.data.schema.names, table.data.columns, strict=True):
         if "string" in str(column.type) and not pa.types.is_nested(column.type):
             has_nul = pc.match_substring(column.cast(pa.large_string()), "\0")
@@ -265,7 +260,7 @@ def _read(source: OpenedTable, options: ReadOptions) -> UserTable:
         return UserTable(data, source.name, 2, replace(options, sheet=sheet), warnings)
     if source.format == formats.JSON:
         data = formats.read_json(source.stream, source.name)
-    elif source.format == PARQUET:
+    elif source.format == formats.PARQUET:
         data = formats.read_parquet(source.seekable())
     else:
         data = formats.read_arrow(source.seekable())
@@ -279,7 +274,7 @@ def _reader_errors(source: OpenedTable) -> Iterator[None]:
         yield
     except (AppError, BrokenPipeError):
         raise
-    except (arrow().ArrowException, *formats.UNREADABLE, ValueError) as error:
+    except (pa.ArrowException, *formats.UNREADABLE, ValueError) as error:
         # With a gigabyte available, a file that exhausts the memory declares impossible sizes.
         if isinstance(error, MemoryError) and available_memory() < 1 << 30:
             raise
@@ -322,9 +317,7 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
         invalid.append(row)
         return "skip"
 
-    table = import_optional("pyarrow.csv", "app", "Reading tables").read_csv(
-        arrow().BufferReader(data), **_csv_options(source, dialect, {}, skip)
-    )
+    table = arrow_csv.read_csv(pa.BufferReader(data), **_csv_options(source, dialect, {}, skip))
     if invalid:
         first, more = invalid[0], f" ({len(invalid)} such rows)" if len(invalid) > 1 else ""
         place = f"the row {first.text[:60]!r}" if first.number is None else f"row {first.number}"
@@ -350,8 +343,6 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
 def _csv_options(
     source: OpenedTable, dialect: ReadOptions, types: Mapping[str, Any], on_invalid: Any = None
 ) -> dict[str, Any]:
-    from pyarrow import csv as arrow_csv
-
     head = source.head
     if len(head) >= formats.HEAD_BYTES and b"\n" not in head and b"\r" not in head:
         raise TableError(
@@ -375,7 +366,7 @@ def _csv_options(
             encoding="utf-8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
         ),
         "convert_options": arrow_csv.ConvertOptions(
-            column_types={name: types.get(name, arrow().string()) for name in names},
+            column_types={name: types.get(name, pa.string()) for name in names},
             null_values=list(MISSING_TOKENS),
             strings_can_be_null=False,
             decimal_point=dialect.decimal,

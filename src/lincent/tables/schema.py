@@ -15,7 +15,7 @@ import numpy as np
 
 from lincent._errors import first_line, listed
 from lincent.tables.encoder import MISSING
-from lincent.tables.formats import TableError, arrow, check_unique
+from lincent.tables.formats import TableError, check_unique, pa, pc, pd
 from lincent.tables.read import MISSING_TOKENS, UserTable
 
 NUMBER, FLAG, CATEGORY, DATE = "number", "flag", "category", "date"
@@ -103,7 +103,7 @@ class Schema:
         """Return the Arrow type of the columns of a text file that are parsed as numbers."""
         numbers = (c for c in self.columns if c.kind == NUMBER and not c.marks)
         plain = [c.name for c in numbers if c.detail != WITH_THOUSANDS]
-        return dict.fromkeys(plain, arrow().float64())
+        return dict.fromkeys(plain, pa.float64())
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -123,25 +123,24 @@ class Schema:
 
 def is_number(type: Any) -> bool:
     """Return whether an Arrow type is numeric."""
-    types = arrow().types
+    types = pa.types
     return bool(types.is_integer(type) or types.is_floating(type) or types.is_decimal(type))
 
 
 def is_text(type: Any) -> bool:
     """Return whether an Arrow type is text."""
-    types = arrow().types
+    types = pa.types
     is_view = hasattr(types, "is_string_view") and types.is_string_view(type)
     return bool(types.is_string(type) or types.is_large_string(type) or is_view)
 
 
 def is_date(type: Any) -> bool:
     """Return whether an Arrow type is a date or a timestamp."""
-    return bool(arrow().types.is_date(type) or arrow().types.is_timestamp(type))
+    return bool(pa.types.is_date(type) or pa.types.is_timestamp(type))
 
 
 def plain_array(values: Any) -> Any:
     """Return one Arrow array, with chunks joined and dictionaries decoded."""
-    pa = arrow()
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
         if isinstance(values, pa.ChunkedArray):
@@ -151,9 +150,6 @@ def plain_array(values: Any) -> Any:
 
 def with_nulls(text: Any, tokens: Any = MISSING_TOKENS) -> Any:
     """Return text with null in place of the tokens for missing."""
-    import pyarrow.compute as pc
-
-    pa = arrow()
     text = text.cast(pa.string())
     missing = pc.is_in(pc.utf8_trim_whitespace(text), value_set=pa.array(list(tokens), pa.string()))
     return pc.if_else(missing, pa.scalar(None, pa.string()), text)
@@ -166,10 +162,6 @@ def text_to_numbers(
 
     ``thousands``: 1.094 is 1094 where the decimal mark is a comma, and 1,094 where it is a point.
     """
-    import pandas as pd
-    import pyarrow.compute as pc
-
-    pa = arrow()
     cells = pc.utf8_trim_whitespace(with_nulls(text, (*MISSING_TOKENS, *marks)))
     other = "." if decimal == "," else ","
     if thousands and pc.any(pc.match_substring(cells, other)).as_py():
@@ -191,8 +183,6 @@ def to_dates(values: Any, form: str) -> Any:
 
     Times with zones become UTC; those without one stay unchanged, also beside the others.
     """
-    import pandas as pd
-
     if is_date(values.type):
         dates = pd.to_datetime(values.to_pandas(), errors="coerce")
     else:
@@ -255,9 +245,7 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
     A cell that holds no number or date where training had them is missing and counted in ``odd``;
     without that it is an error.
     """
-    import pandas as pd
-
-    odd, types = OddCells(strict=True) if odd is None else odd, arrow().types
+    odd, types = OddCells(strict=True) if odd is None else odd, pa.types
     names = list(table.data.schema.names)
     absent = [name for name in schema.names if name not in names]
     if absent:
@@ -286,9 +274,7 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
 
 
 def _numbers(column: Column, values: Any, table: UserTable, odd: OddCells) -> np.ndarray:
-    import pyarrow.compute as pc
-
-    pa, bad = arrow(), np.zeros(len(values), dtype=bool)
+    bad = np.zeros(len(values), dtype=bool)
     if is_text(values.type) and column.kind == FLAG:
         cells = pc.utf8_lower(pc.utf8_trim_whitespace(with_nulls(values))).to_pandas()
         numbers = cells.map(FLAGS).to_numpy(dtype=np.float64)
@@ -322,9 +308,6 @@ def _date_parts(column: Column, values: Any, table: UserTable, odd: OddCells) ->
 
 
 def _categories(column: Column, values: Any, missing: str, odd: OddCells) -> np.ndarray:
-    import pyarrow.compute as pc
-
-    pa = arrow()
     text = with_nulls(values, set(MISSING_TOKENS) - set(column.categories))
     # A cell that equals the token for missing, but is there, is a value that training did not have.
     text = pc.if_else(pc.equal(text, missing), missing + "'", text)

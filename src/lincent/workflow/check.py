@@ -32,6 +32,7 @@ from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.export.model_file import summary_errors
 from lincent.inspection.thresholds import predict_codes
+from lincent.tables.formats import pd
 from lincent.tables.infer import PreparedTable, labeled_rows
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches
 from lincent.tables.schema import OddCells, to_frame
@@ -254,8 +255,6 @@ class _Categories:
     """The frequencies of a column of categories."""
 
     def __init__(self, shares: dict[str, float], trained: int) -> None:
-        import pandas as pd
-
         self.known = pd.Index(list(shares))
         self.counts = np.round(np.array(list(shares.values()), dtype=np.float64) * trained)
         self.new, self.rows, self.unseen = np.zeros(len(shares)), 0, 0

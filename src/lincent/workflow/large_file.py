@@ -32,7 +32,7 @@ from lincent.estimators.calibration import OutOfFoldScores, score_scale
 from lincent.inspection.evaluation import HeldOut
 from lincent.sources.batches import Batches
 from lincent.sources.shared_reads import run_concurrently
-from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name, unpacked_size
+from lincent.tables.formats import CSV, PARQUET, format_from_name, pa, parquet, unpacked_size
 from lincent.tables.infer import (
     ColumnOptions,
     MissingTarget,
@@ -60,10 +60,8 @@ def needed_memory(data: Any, format: str | None = None) -> float:
     format = format or format_from_name(data)
     with suppress(Exception):  # whatever is wrong with the file, reading it reports that
         if format == PARQUET:
-            from pyarrow.parquet import read_metadata
-
             # About six copies: as read, as a frame, encoded, and in folds; text cells are objects.
-            metadata = read_metadata(data)
+            metadata = parquet.read_metadata(data)
             columns = (metadata.schema.column(k) for k in range(metadata.num_columns))
             row = sum(20 if column.physical_type == "BYTE_ARRAY" else 8 for column in columns)
             return float(6 * metadata.num_rows * row)
@@ -110,7 +108,6 @@ class LargeFile:
 
     def sample(self) -> UserTable:
         """Return the rows with the smallest random keys, in file order."""
-        pa = arrow()
         taken: list[tuple[np.ndarray, np.ndarray, Any]] = []
         wanted, below, rng = self.sample_rows, np.inf, np.random.default_rng(self.seed)
         for batch in self.batches():
@@ -127,7 +124,6 @@ class LargeFile:
 
 def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
     """Return the ``wanted`` rows with the smallest keys of several batches."""
-    pa = arrow()
     keys, positions = (np.concatenate([batch[k] for batch in taken]) for k in (0, 1))
     chosen = np.sort(np.argsort(keys, kind="stable")[:wanted])
     rows = pa.Table.from_batches([batch[2] for batch in taken]).take(pa.array(chosen))

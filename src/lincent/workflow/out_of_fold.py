@@ -26,7 +26,7 @@ from lincent.inspection.evaluation import (
 )
 from lincent.inspection.thresholds import DecisionThreshold, positive_code
 from lincent.model_selection.folds import make_folds
-from lincent.tables.formats import arrow
+from lincent.tables.formats import pa
 from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction
 from lincent.tables.schema import is_text, plain_array, text_to_numbers, with_nulls
 
@@ -125,10 +125,10 @@ def evaluate_rows(
     """Return the evaluation of predicted rows, suspected label errors and examples among them."""
     evaluation = evaluate(held, classes, predicted, positive, metric, threshold)
     if by is not None:
-        values = plain_array(table.table.data.column(by)).take(arrow().array(held.rows))
+        values = plain_array(table.table.data.column(by)).take(pa.array(held.rows))
         if is_text(values.type):  # also the numbers of a text file
             numbers, bad = text_to_numbers(values, table.table.decimal)
-            values = with_nulls(values) if bad.any() else arrow().array(numbers, from_pandas=True)
+            values = with_nulls(values) if bad.any() else pa.array(numbers, from_pandas=True)
         side = positive_code(classes, positive) if len(classes) == 2 else -1
         codes, groups = np.searchsorted(classes, held.labels), values.to_pandas()
         errors = errors_by_group(groups, codes, predicted, side, held.effective)

@@ -19,7 +19,7 @@ from lincent._files import atomic_write, check_output, is_stream
 from lincent.export.model import Model, contributions_of
 from lincent.inspection.thresholds import check_threshold, given_threshold
 from lincent.sources.source import package_of
-from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
+from lincent.tables.formats import CSV, PARQUET, arrow_csv, format_from_name, pa, parquet
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches, read_table
 from lincent.tables.schema import OddCells, to_frame
 from lincent.workflow.check import TableCheck, failure_text
@@ -190,7 +190,7 @@ def predict_table(
     frame of the given library
         Class, score and probabilities of each row.
     """
-    pa, run, table = arrow(), Scored(), read_table(data)
+    run, table = Scored(), read_table(data)
     scored = _scored_batches(
         model, table, run, contributions, reasons, threshold, keep_all=keep_all, strict=strict
     )
@@ -227,7 +227,7 @@ def _scored_batches(
     reading: ReadOptions = DEFAULT_READ,
 ) -> Iterator[Any]:
     """Yield record batches of kept and new columns; count what was done in ``run``."""
-    pa, classes = arrow(), model.classifier.classes_
+    classes = model.classifier.classes_
     if threshold is not None:
         positive = None if model.threshold is None else model.threshold.positive
         check_threshold(None, threshold, classes, positive)
@@ -278,11 +278,7 @@ def _scored_batches(
 def _writer(file: Any, format: str, schema: Any) -> Any:
     """Return a writer of record batches."""
     if format == CSV:
-        from pyarrow import csv
-
-        return csv.CSVWriter(file, schema)
-    from pyarrow import parquet
-
+        return arrow_csv.CSVWriter(file, schema)
     # Few classes repeat; scores and identifiers do not, and looking for repeats takes time.
     repeated = [field.name for field in schema if field.name.endswith("class")]
     return parquet.ParquetWriter(file, schema, use_dictionary=repeated)
