@@ -179,7 +179,8 @@ def test_coefficients_agree_where_the_optimum_is_unique():
 
 
 COLUMNS_MATTER = {
-    "LCCCV", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV", "AutoLCC", "KernelLCC",
+    "LCCCV", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV", "AdditiveLCCCV", "AutoLCC",
+    "KernelLCC",
 }  # fmt: skip
 """Their folds, centers or landmarks are drawn by a hash of the values of a sample."""
 

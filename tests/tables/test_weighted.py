@@ -118,3 +118,12 @@ def test_the_first_cell_whose_square_overflows_is_named():
         check_magnitude(X)
     with pytest.raises(ValueError, match="in the column 'b':"):
         check_magnitude(X, ["a", "b"])
+
+
+def test_a_column_whose_squares_vanish_is_named():
+    X = np.full((3, 2), 1e-152)
+    X[:, 1] = 0.0
+    check_magnitude(X)
+    X[:, 1] = [0.0, -1e-153, 1e-200]
+    with pytest.raises(ValueError, match=r"Row 1 \(from 0\) has -1e-153 in column 1: .* vanish"):
+        check_magnitude(X)

@@ -16,7 +16,7 @@ SAMPLE_ROWS = 10_000
 
 
 LARGEST = 1e152
-"""Sums of squares of numbers up to here do not overflow."""
+"""Sums of squares of numbers up to here do not overflow, and down to its inverse do not vanish."""
 
 
 @dataclass(frozen=True)
@@ -136,14 +136,19 @@ def median(values: np.ndarray, weight: np.ndarray) -> float:
 
 
 def check_magnitude(X: np.ndarray, names: Sequence[str] | None = None) -> None:
-    """Raise an error that names the first cell whose square would overflow in sums."""
-    if X.size == 0 or (float(X.max()) <= LARGEST and float(X.min()) >= -LARGEST):
+    """Raise an error that names a cell whose square would overflow or vanish in sums."""
+    if X.size == 0:
         return
-    for row, column in np.argwhere(np.abs(X) > LARGEST)[:1].tolist():
+    sizes = np.maximum(X.max(axis=0), -X.min(axis=0))
+    beyond = np.flatnonzero((sizes > LARGEST) | ((sizes > 0) & (sizes < 1 / LARGEST)))
+    for column in beyond[:1].tolist():
+        row = int(np.argmax(np.abs(X[:, column])))
         name = f"column {column}" if names is None else f"the column {names[column]!r}"
+        large = f"beyond {LARGEST:g} overflow"
+        why = large if sizes[column] > LARGEST else f"below {1 / LARGEST:g} vanish"
         raise ValueError(
-            f"Row {row} (from 0) has {X[row, column]:.3g} in {name}: squares of numbers beyond "
-            f"{LARGEST:g} overflow; correct the cell, or divide the column by its size."
+            f"Row {row} (from 0) has {X[row, column]:.3g} in {name}: squares of numbers {why}; "
+            "correct the cell, or divide the column by its size."
         )
 
 
