@@ -389,7 +389,6 @@ def run_experiment(
     missing: Iterable[tuple[str, str]] = (),
     *,
     random_state: int = 0,
-    plot_data: Callable[[Any], dict[str, Any]] | None = None,
     n_jobs: int = 1,
     time_limit: float = TIME_LIMIT,
     **options: Any,
@@ -406,14 +405,11 @@ def run_experiment(
         What is particular to this experiment; seed, versions, machine and the like are added.
     random_state : int
         The seed of the plan.
-    plot_data : callable or None
-        Computes the data of figures from the table.
     n_jobs, time_limit, **options
         As in `run_plan`.
     """
     started = time.time()
     frame = run_plan(plan, n_jobs=n_jobs, time_limit=time_limit, **options)
-    drawn = {} if plot_data is None else plot_data(frame)
     common = {
         "seed": random_state,
         "jobs": n_jobs,
@@ -427,4 +423,4 @@ def run_experiment(
     }
     problems = tuple(problem.describe() for problem in plan.problems.values())
     methods = tuple(method.describe() for method in plan.methods.values())
-    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config, drawn)
+    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config)

@@ -53,9 +53,10 @@ from sklearn.utils import check_random_state
 
 from lincent._errors import import_optional
 from lincent.estimators.base import Classifier
+from lincent.estimators.linear import squeeze_single
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, NONNEGATIVE, POSITIVE, Strategy
-from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float, one_or_all
+from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float
 from lincent.solvers.newton.joint import Span
 
 EDGE = 1e-12
@@ -145,8 +146,8 @@ def _joint_basis(
 
 def store_guarantee(model: Any, parts: list[MinimaxRule]) -> None:
     """Set the accuracy that hyperplanes guarantee."""
-    model.kappa_ = one_or_all([part.kappa for part in parts])
-    model.alpha_ = one_or_all([part.kappa**2 / (1 + part.kappa**2) for part in parts])
+    model.kappa_ = squeeze_single([part.kappa for part in parts])
+    model.alpha_ = squeeze_single([part.kappa**2 / (1 + part.kappa**2) for part in parts])
 
 
 @dataclass(eq=False, repr=False)

@@ -53,13 +53,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from lincent.estimators.base import Classifier
+from lincent.estimators.linear import squeeze_single
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
     Baseline,
     Hyperplanes,
     as_float,
-    one_or_all,
     signed_rows,
     warn_unfinished,
     with_ones,
@@ -166,12 +166,12 @@ class LinearSVM(Hyperplanes, Baseline, Classifier):
 
     def _store(self, parts: list[_Hyperplane]) -> None:
         super()._store(parts)
-        self.objective_ = one_or_all([part.objective for part in parts])
-        self.dual_objective_ = one_or_all([part.dual_objective for part in parts])
+        self.objective_ = squeeze_single([part.objective for part in parts])
+        self.dual_objective_ = squeeze_single([part.dual_objective for part in parts])
         self.duality_gap_ = max(
             relative_gap(part.objective - part.dual_objective, part.objective) for part in parts
         )
-        self.n_iter_ = one_or_all([part.iterations for part in parts])
+        self.n_iter_ = squeeze_single([part.iterations for part in parts])
 
 
 class PlaneProblem(NamedTuple):
@@ -316,7 +316,7 @@ class TwinSVC(TwinPlanes, Baseline, Classifier):
         self.duality_gap_ = max(
             relative_gap(plane.gap, plane.objective) for pair in parts for plane in pair
         )
-        self.n_iter_ = one_or_all([max(plane.iterations for plane in pair) for pair in parts])
+        self.n_iter_ = squeeze_single([max(plane.iterations for plane in pair) for pair in parts])
 
 
 class WeightedTwinSVC(TwinPlanes, Baseline, Classifier):

@@ -129,21 +129,19 @@ def reproduce(
             "No data set of the paper is on this machine: "
             + "; ".join(f"{name}: {remedy}" for name, remedy in absent)
         )
-
-    def plot_data(frame: Any) -> dict[str, Any]:
-        data = {"example": example_plot_data()}
-        return data | ({"shapes": shape_plot_data(shapes, chosen_widths(frame))} if shapes else {})
-
-    return run_experiment(
+    result = run_experiment(
         "reproduce",
         plan,
         {"quick": quick, "metric": "paper_auc", "sets": list(sets), "parts": list(parts)}
         | asdict(extent),
         [*absent, *absent_shapes, ("SD", f"the 12 subjects: {SEIZURE_HOW}"), *missing],
         random_state=random_state,
-        plot_data=plot_data,
         **options,
     )
+    drawn = {"example": example_plot_data()}
+    if shapes:
+        drawn["shapes"] = shape_plot_data(shapes, chosen_widths(result.frame))
+    return replace(result, plot_data=drawn)
 
 
 def load_problem(name: str, *, download_if_missing: bool = False) -> Problem:
