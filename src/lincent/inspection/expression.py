@@ -490,9 +490,9 @@ def _coupled(p: Expr, classes: int) -> Expr:
     (Q + 1 1') x = 1, whose matrix is positive definite, so elimination needs no pivoting.
     """
     # The entries of r are affine in p: r_ji = p and r_ij = 1 - p for the pair (i, j).
-    (i, j), ones = np.triu_indices(classes, 1), np.triu(np.ones((classes, classes)), 1)
-    weights = np.zeros((classes, classes, len(i)))
-    weights[j, i, np.arange(len(i))], weights[i, j, np.arange(len(i))] = 1.0, -1.0
+    (first, second), ones = np.triu_indices(classes, 1), np.triu(np.ones((classes, classes)), 1)
+    weights, pair = np.zeros((classes, classes, len(first))), np.arange(len(first))
+    weights[second, first, pair], weights[first, second, pair] = 1.0, -1.0
     p = p.clip(PAIR_FLOOR, 1.0 - PAIR_FLOOR)
     right_side = p.take(0).scale(0.0, 1.0)
     rows = []

@@ -40,53 +40,38 @@ def sets_of(frame: Any) -> Sets:
 # ------------------------------------------------------------------------------- printed numbers
 
 
-class Agreement(NamedTuple):
-    """One printed number beside ours; percent."""
+def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Any]:
+    """Compare all printed train and test scores whose runs are in the table; percent.
 
-    dataset: str
-    row: str
-    method: str
-    ours: float
-    theirs: float
-    error: float
-    runs: int
+    Returns
+    -------
+    list of named tuples
+        dataset, row and method; ours, its sd and number of runs, theirs; difference, ours minus
+        theirs; error, the combined standard error, and errors, the difference in such errors;
+        within_points and within_error, whether it is at most 1.5 points or two errors.
+    """
+    import pandas
 
-    @property
-    def difference(self) -> float:
-        """Ours minus theirs."""
-        return self.ours - self.theirs
-
-    @property
-    def errors(self) -> float:
-        """The difference in combined standard errors."""
-        return abs(self.difference) / self.error if self.error > 0 else float("nan")
-
-    @property
-    def within_points(self) -> bool:
-        """Whether the difference is at most 1.5 points."""
-        return abs(self.difference) <= POINTS
-
-    @property
-    def within_error(self) -> bool:
-        """Whether the difference is at most two combined standard errors."""
-        return bool(abs(self.difference) <= max(2 * self.error, 0.005))
-
-
-def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Agreement]:
-    """Compare all printed train and test scores whose runs are in the table."""
-    numbers = []
+    lines = []
     for dataset in sets:
         for row in ("train", "test"):
             table = 100 * pivot(frame, dataset, f"{row}_paper_auc")
-            for method in paper.METHODS:
-                if method not in table or table[method].dropna().empty:
-                    continue
-                values = table[method].dropna()
-                theirs, n = paper.printed(dataset, row, method).value, len(values)
-                error = float(values.std(ddof=1)) * np.sqrt(1 / n + 1 / paper.RUNS_APPENDIX)
-                mean = float(values.mean())
-                numbers.append(Agreement(dataset, row, method, mean, theirs, error, n))
-    return numbers
+            for method in [method for method in paper.METHODS if method in table]:
+                theirs, values = paper.printed(dataset, row, method).value, table[method].dropna()
+                ours = (values.mean(), values.std(ddof=1), len(values))
+                lines += [(dataset, row, method, *ours, theirs)] if len(values) else []
+    names = ["dataset", "row", "method", "ours", "sd", "runs", "theirs"]
+    table = pandas.DataFrame(lines, columns=names)
+    error = table["sd"] * np.sqrt(1 / table["runs"] + 1 / paper.RUNS_APPENDIX)
+    difference = table["ours"] - table["theirs"]
+    columns = {
+        "difference": difference,
+        "error": error,
+        "errors": difference.abs() / error.where(error > 0),
+        "within_points": difference.abs() <= POINTS,
+        "within_error": difference.abs() <= np.maximum(2 * error, 0.005),
+    }
+    return list(table.assign(**columns).itertuples(index=False, name="Agreement"))
 
 
 # ------------------------------------------------------------------------------- wins and losses
@@ -305,28 +290,20 @@ def _kernel_test(frame: Any, sets: Sets) -> Iterator[Conclusion]:
             )
 
 
-class Width(NamedTuple):
-    """Scores of KernelLCC on a shape at the width that is best on the splits that score it."""
-
-    params: str
-    train: float
-    test: float
-    runs: int
-
-
 def kernel_runs(frame: Any, shape: str, procedure: str) -> Any:
     """Return the finished runs of KernelLCC on a shape."""
     rows = frame[(frame["dataset"] == shape) & (frame["procedure"] == procedure)]
     return rows[(rows["method"] == "KernelLCC-box") & (rows["status"] == "ok")]
 
 
-def best_width(frame: Any, shape: str) -> Width | None:
-    """Return the best of the kernel widths over the splits that give the score, as in the paper."""
+def best_width(frame: Any, shape: str) -> Any:
+    """Return the best of the kernel widths over the splits that give the score, as in the paper.
+
+    It has the scores (train, test), the number of runs, and the parameters as its name; None where
+    there are no runs.
+    """
     rows = kernel_runs(frame, shape, "holdout")
     rows = rows[rows["params"] != "{}"]
-    if rows.empty:
-        return None
-    scores = rows.groupby("params")[["train_paper_auc", "test_paper_auc"]]
-    table, best = scores.mean(), str(scores.mean()["test_paper_auc"].idxmax())
-    train, test = (float(value) for value in table.loc[best])
-    return Width(best, train, test, int(scores.size()[best]))
+    parts = {part: (f"{part}_paper_auc", "mean") for part in ("train", "test")}
+    table = rows.groupby("params").agg(**parts, runs=("split", "size"))
+    return None if rows.empty else table.loc[table["test"].idxmax()]

@@ -18,7 +18,7 @@ import numpy as np
 
 from lincent.model_selection.experiment import Problem
 from lincent.model_selection.metrics import weighted_auc
-from lincent.paper.study.compare_with_paper import POINTS, Agreement
+from lincent.paper.study.compare_with_paper import POINTS
 from lincent.report.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
 
 Panels = dict[str, tuple[Any, Any]]
@@ -111,7 +111,7 @@ def _plain(values: Any, digits: int = 5) -> Any:
 # Drawings.
 
 
-def ours_and_theirs(numbers: list[Agreement]) -> str:
+def ours_and_theirs(numbers: list[Any]) -> str:
     """Draw every printed number against ours, with the band of agreement."""
     with drawing(6.2, 4.3) as (figure, axes):
         low = min(min(n.ours, n.theirs) for n in numbers) - 1.5
