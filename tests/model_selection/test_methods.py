@@ -124,5 +124,5 @@ def test_compare_leaves_out_what_is_for_two_classes(in_process):
 
     X, y = load_iris(return_X_y=True)
     result = compare((X, y), methods=["LCC", "sk-LDA-bal"], n_splits=1)
-    assert result.missing == (("sk-LDA-bal", "is for two classes; this table has 3"),)
+    assert result.missing == [("sk-LDA-bal", "is for two classes; this table has 3")]
     assert set(result.frame["status"]) == {"ok"}

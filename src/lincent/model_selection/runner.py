@@ -29,7 +29,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -321,9 +321,9 @@ class ExperimentResult:
         Which experiment it was.
     frame : DataFrame
         One row per run.
-    problems, methods : tuple of dict
+    problems, methods : sequence of dict
         Descriptions of the data sets and of the methods.
-    missing : tuple of (str, str)
+    missing : sequence of (str, str)
         What could not be run, and the remedy.
     config : dict
         Settings, seed, versions, machine, statistics, wall time.
@@ -333,9 +333,9 @@ class ExperimentResult:
 
     kind: str
     frame: Any = field(repr=False)
-    problems: tuple[dict[str, Any], ...]
-    methods: tuple[dict[str, Any], ...]
-    missing: tuple[tuple[str, str], ...]
+    problems: Sequence[dict[str, Any]]
+    methods: Sequence[dict[str, Any]]
+    missing: Sequence[Sequence[str]]
     config: dict[str, Any]
     plot_data: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -375,8 +375,6 @@ def load_result(folder: PathLike) -> ExperimentResult:
     """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    record["missing"] = map(tuple, record["missing"])
-    record |= {name: tuple(record[name]) for name in ("problems", "methods", "missing")}
     if (folder / PLOT_DATA).exists():
         record["plot_data"] = json.loads((folder / PLOT_DATA).read_text("utf-8"))
     return ExperimentResult(frame=read_runs(folder), **record)
@@ -421,6 +419,7 @@ def run_experiment(
         "statistics": TEST,
         "wall_seconds": round(time.time() - started, 1),
     }
-    problems = tuple(problem.describe() for problem in plan.problems.values())
-    methods = tuple(method.describe() for method in plan.methods.values())
-    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config)
+    problems, methods = (
+        [part.describe() for part in parts.values()] for parts in (plan.problems, plan.methods)
+    )
+    return ExperimentResult(kind, frame, problems, methods, list(missing), common | config)

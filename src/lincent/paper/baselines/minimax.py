@@ -144,14 +144,17 @@ def _joint_basis(
     return whitening @ turn, share
 
 
-def store_guarantee(model: Any, parts: list[MinimaxRule]) -> None:
-    """Set the accuracy that hyperplanes guarantee."""
-    model.kappa_ = squeeze_single([part.kappa for part in parts])
-    model.alpha_ = squeeze_single([part.kappa**2 / (1 + part.kappa**2) for part in parts])
+class Guarantees(Hyperplanes):
+    """Hyperplanes with the accuracy that they guarantee, beside ``Classifier``."""
+
+    def _store(self, parts: list[MinimaxRule]) -> None:
+        super()._store(parts)
+        self.kappa_ = squeeze_single([part.kappa for part in parts])
+        self.alpha_ = squeeze_single([part.kappa**2 / (1 + part.kappa**2) for part in parts])
 
 
 @dataclass(eq=False, repr=False)
-class MinimaxProbabilityMachine(Hyperplanes, Baseline, Classifier):
+class MinimaxProbabilityMachine(Guarantees, Baseline, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -199,10 +202,6 @@ class MinimaxProbabilityMachine(Hyperplanes, Baseline, Classifier):
     def _fit_task(self, problem: BinaryProblem) -> MinimaxRule:
         X, ridge = as_float(problem.X), float(self.ridge)
         return fit_minimax(X, problem.sign, problem.weight, ridge, problem.name)
-
-    def _store(self, parts: list[MinimaxRule]) -> None:
-        super()._store(parts)
-        store_guarantee(self, parts)
 
 
 def fit_minimax(
@@ -285,7 +284,7 @@ def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> Min
 
 
 @dataclass(eq=False, repr=False)
-class StructuralMPM(Hyperplanes, Baseline, Classifier):
+class StructuralMPM(Guarantees, Baseline, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[baselines]"``) unless ``n_components=1``.
@@ -404,5 +403,4 @@ class StructuralMPM(Hyperplanes, Baseline, Classifier):
 
     def _store(self, parts: list[MinimaxRule]) -> None:
         super()._store(parts)
-        store_guarantee(self, parts)
         self.n_components_ = np.array([part.components for part in parts])

@@ -26,6 +26,7 @@ from lincent.paper.study.compare_with_paper import (
     best_width,
     conclusions,
     count_wins,
+    fqcc_times,
     kernel_runs,
     mean_ranks,
     methods_with_fewer_splits,
@@ -407,12 +408,11 @@ def discriminator_section(result: ExperimentResult) -> Section | None:
     average = panels["test"][0].mean()
     caption = prose("discriminators", best=average.idxmax(), mean=average.max())
     if "FQCC" in methods:
-        times = {s: pivot(frame, s, "fit_seconds") for s in sets}
-        ratios = {s: float((table["FQCC"] / table["LCC"]).median()) for s, table in times.items()}
-        ratio = np.median(list(ratios.values()))
+        times = fqcc_times(frame, sets)
+        ratio = np.median(list(times.values()))
         caption += prose("fqcc-time", ratio=ratio, paper=paper.FQCC_TIME_RATIO)
         pairs += [(f"p, FQCC {row}#", lambda s, row=row: p_value(row, s)) for row in panels]
-        pairs.append(("Time, FQCC / LCC#", lambda s: number(ratios[s], 1)))
+        pairs.append(("Time, FQCC / LCC#", lambda s: number(times[s], 1)))
     label = "Mean ± standard deviation over the splits, percent."
     numbers = tabulated(sets, *pairs, caption=label)
     alt = "FQCC and the discriminators of LCC on each set, training and test"
