@@ -141,8 +141,6 @@ def list_segments(folder: str | os.PathLike[str]) -> Listing:
         The files by kind and number.
     """
     folder = Path(folder).expanduser()
-    if not folder.is_dir():
-        raise DatasetNotFoundError(f"{str(folder)!r} is not a folder.")
     subject = folder.resolve().name
     files, foreign = [], []
     for path in sorted(folder.glob(VISIBLE)):
