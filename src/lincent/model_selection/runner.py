@@ -22,7 +22,6 @@ import json
 import math
 import os
 import platform
-import queue
 import re
 import signal
 import tempfile
@@ -239,9 +238,9 @@ def run_plan(
                 for row in table.values()
                 if row["status"] == "timeout"
             )
-            workers = [_Worker(plan, time_limit) for _ in range(min(n_jobs, len(todo)))]
             stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
-            rows = _run_all(todo, workers, time_limit, timeouts, time.monotonic() + budget)
+            workers = min(n_jobs, len(todo))
+            rows = _run_all(plan, todo, workers, time_limit, timeouts, time.monotonic() + budget)
             with contextlib.closing(rows):
                 for done, row in enumerate(rows, len(keys) - len(todo) + 1):
                     table[row["key"]] = row | stamp | {"finished": _now()}
@@ -256,17 +255,20 @@ def run_plan(
 
 
 def _run_all(
+    plan: Plan,
     todo: list[Run],
-    workers: list[_Worker],
+    n_jobs: int,
     time_limit: float,
     timeouts: Counter[tuple[str, str, str]],
     deadline: float,
 ) -> Generator[dict[str, Any]]:
     """Yield the row of each run as it ends; each worker is driven by a thread."""
-    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-    for worker in workers:
-        idle.put(worker)
-    stopping = threading.Event()
+    own, stopping = threading.local(), threading.Event()
+    workers: list[_Worker] = []
+
+    def add_worker() -> None:
+        own.worker = _Worker(plan, time_limit)
+        workers.append(own.worker)
 
     def row_of(run: Run) -> dict[str, Any] | None:
         if stopping.is_set() or time.monotonic() >= deadline:
@@ -275,17 +277,13 @@ def _run_all(
         if timeouts[pair] >= MAX_TIMEOUTS:
             reason = f"{MAX_TIMEOUTS} earlier fits exceeded the limit of {time_limit:g} s"
             return empty_row(run, "skipped", reason)
-        worker = idle.get()
-        try:
-            row = worker.run(run)
-            if row["status"] == "died" and not stopping.is_set():
-                row = worker.run(run)  # once more: the machine may have been short of memory
-        finally:
-            idle.put(worker)
+        row: dict[str, Any] = own.worker.run(run)
+        if row["status"] == "died" and not stopping.is_set():
+            row = own.worker.run(run)  # once more: the machine may have been short of memory
         timeouts[pair] += row["status"] == "timeout"
         return None if stopping.is_set() else row
 
-    with ThreadPoolExecutor(len(workers)) as threads:
+    with ThreadPoolExecutor(n_jobs, initializer=add_worker) as threads:
         try:
             for future in as_completed([threads.submit(row_of, run) for run in todo]):
                 row = future.result()
