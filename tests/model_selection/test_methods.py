@@ -106,7 +106,7 @@ def test_own_methods_join_by_object_name_and_path():
 
 
 def test_unknown_methods_are_explained():
-    with pytest.raises(ValueError, match="did you mean LogReg"):
+    with pytest.raises(ValueError, match="did you mean 'LogReg'"):
         find_method("logregg")
     with pytest.raises(ValueError, match="cannot be made"):
         find_method("no.such.module:Thing")

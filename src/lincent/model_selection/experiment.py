@@ -37,6 +37,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedGroupKFold,
@@ -137,12 +138,8 @@ class Problem:
         """
         if self.schema is not None:
             return TableEncoder()
-        steps = [VarianceThreshold(), StandardScaler()]
-        if np.isnan(self.X).any():
-            from sklearn.impute import SimpleImputer
-
-            steps.insert(0, SimpleImputer(strategy="median", keep_empty_features=True))
-        return make_pipeline(*steps)
+        impute = SimpleImputer(strategy="median", keep_empty_features=True)
+        return make_pipeline(impute, VarianceThreshold(), StandardScaler())
 
     def folds(self, n_splits: int, seed: int) -> Any:
         """Return the splitter of stratified folds that keep groups together.

@@ -73,9 +73,7 @@ def to_svg(figure: Any, name: str) -> str:
     for placeholder, variable in _VARIABLE.items():
         svg = re.sub(placeholder, variable, svg, flags=re.I)
     prefix = re.sub(r"[^a-z0-9]", "", name.lower())
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
-    svg = re.sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{prefix}-\1"', svg)
+    svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\1{prefix}-", svg)
     # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
     svg = re.sub(r' (?:width|height)="[^"]*"', "", svg, count=2)
     width = REM_PER_INCH * figure.get_figwidth()
