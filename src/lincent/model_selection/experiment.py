@@ -138,8 +138,10 @@ class Problem:
         """
         if self.schema is not None:
             return TableEncoder()
-        impute = SimpleImputer(strategy="median", keep_empty_features=True)
-        return make_pipeline(impute, VarianceThreshold(), StandardScaler())
+        steps: list[Any] = [VarianceThreshold(), StandardScaler()]
+        if np.isnan(self.X).any():
+            steps.insert(0, SimpleImputer(strategy="median", keep_empty_features=True))
+        return make_pipeline(*steps)
 
     def folds(self, n_splits: int, seed: int) -> Any:
         """Return the splitter of stratified folds that keep groups together.
