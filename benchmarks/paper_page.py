@@ -260,7 +260,8 @@ def told(claims, words):
 
 
 def moved(frame, method, dataset, what):
-    (effect,) = [e for e in effects(frame, method, dataset, "test") if e.what == what]
+    measured = effects(frame, method, dataset, "test")
+    (effect,) = measured[measured["what"] == what].itertuples()
     printed = paper.printed(dataset, "test", method).value
     return (
         f"{dataset} test {effect.other:.1f} instead of {effect.taken:.1f}, printed {printed:.1f} "

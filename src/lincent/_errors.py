@@ -71,9 +71,10 @@ def listed(names: Iterable[Any], count: int = 8) -> str:
     return shown if len(names) <= count else f"{shown} and {len(names) - count} more"
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Return a hint for an unknown name: similar names, else all of them."""
-    close = difflib.get_close_matches(name, names, 3, 0.5)
+def nearest(name: str, names: Sequence[str], what: str = "columns", count: int = 12) -> str:
+    """Return a hint for an unknown name: similar names in any case, else some of all names."""
+    by_lower = {given.lower(): given for given in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, 3, 0.5)
     if close:
-        return f"did you mean {' or '.join(map(repr, close))}?"
-    return f"the columns are {listed(names, 12)}."
+        return f"did you mean {' or '.join(repr(by_lower[key]) for key in close)}?"
+    return f"the {what} are {listed(names, count)}."

@@ -98,7 +98,7 @@ def test_bad_files_are_a_sentence_and_exit_code_2(case, tmp_path):
 def test_other_mistakes_are_sentences_too(table, tmp_path):
     out = tmp_path / "out"
     for arguments, words in (
-        (("compare", table, "--target", "y", "--methods", "LCX"), "did you mean LCC"),
+        (("compare", table, "--target", "y", "--methods", "LCX"), "did you mean 'LCC"),
         (("compare", table, "--target", "y", "--metric", "auc"), "is one of"),
         (("compare", "nothing-here"), "no such file"),
         (("reproduce", "--sets", "XY"), "Unknown data set"),

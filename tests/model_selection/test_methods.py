@@ -106,7 +106,7 @@ def test_own_methods_join_by_object_name_and_path():
 
 
 def test_unknown_methods_are_explained():
-    with pytest.raises(ValueError, match="did you mean LogReg"):
+    with pytest.raises(ValueError, match="did you mean 'LogReg'"):
         find_method("logregg")
     with pytest.raises(ValueError, match="cannot be made"):
         find_method("no.such.module:Thing")
@@ -124,5 +124,5 @@ def test_compare_leaves_out_what_is_for_two_classes(in_process):
 
     X, y = load_iris(return_X_y=True)
     result = compare((X, y), methods=["LCC", "sk-LDA-bal"], n_splits=1)
-    assert result.missing == (("sk-LDA-bal", "is for two classes; this table has 3"),)
+    assert result.missing == [("sk-LDA-bal", "is for two classes; this table has 3")]
     assert set(result.frame["status"]) == {"ok"}

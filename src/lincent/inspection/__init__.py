@@ -6,9 +6,17 @@ in color (readable without color vision), in lightness (readable in grey) and in
 A display raises an error for estimators that it cannot show.
 """
 
-from typing import TYPE_CHECKING
-
-from lincent._lazy import lazily
+from lincent.inspection.attribution import contributions
+from lincent.inspection.displays import (
+    BoundaryDisplay,
+    CoefficientsDisplay,
+    DirectionDisplay,
+    ImpactDisplay,
+    PathDisplay,
+    ProjectionDisplay,
+    ScoresDisplay,
+    ShapeDisplay,
+)
 
 __all__ = [
     "BoundaryDisplay",
@@ -21,19 +29,3 @@ __all__ = [
     "ShapeDisplay",
     "contributions",
 ]
-
-if TYPE_CHECKING:
-    from lincent.inspection.attribution import contributions
-    from lincent.inspection.displays import (
-        BoundaryDisplay,
-        CoefficientsDisplay,
-        DirectionDisplay,
-        ImpactDisplay,
-        PathDisplay,
-        ProjectionDisplay,
-        ScoresDisplay,
-        ShapeDisplay,
-    )
-else:
-    _homes = dict.fromkeys(__all__, "displays") | {"contributions": "attribution"}
-    __getattr__ = lazily(__name__, _homes)

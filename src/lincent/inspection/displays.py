@@ -145,6 +145,25 @@ def scatter(ax: Any, X: np.ndarray, codes: np.ndarray, classes: Any, **style: An
         )  # fmt: skip
 
 
+def center_marker(ax: Any, at: Any, k: int, classes: Any, **style: Any) -> None:
+    """Mark the center of a class."""
+    ax.plot(
+        *at, marker=MARKERS[k], color=COLORS[k], markeredgecolor=INK, linestyle="none", zorder=5,
+        label=f"center of class {classes[k]}", **style,
+    )  # fmt: skip
+
+
+def ranked_bars(axis: Any, values: np.ndarray, names: list[str], *parts: Any) -> None:
+    """Draw horizontal bars, the first on top; parts are masks of bars and their styles."""
+    places = np.arange(len(values))
+    for k, (own, style) in enumerate(parts):
+        if np.any(own):
+            axis.barh(places[own], values[own], color=COLORS[k % 2], hatch=HATCHES[k % 2],
+                      edgecolor=INK, linewidth=0.6, **style)  # fmt: skip
+    axis.set_yticks(places, names)
+    axis.invert_yaxis()
+
+
 # Fitted parameters.
 
 
@@ -222,14 +241,9 @@ class CoefficientsDisplay(Display):
         return cls(coef[0], feature_names, positive, n_largest).plot(ax)
 
     def _draw(self, axis: Any) -> None:
-        order = np.argsort(-np.abs(self.coefs), kind="stable")[: self.n_largest]
-        positions = np.arange(len(order))
-        for k, side in enumerate((self.coefs[order] < 0, self.coefs[order] >= 0)):
-            axis.barh(positions[side], self.coefs[order][side], color=COLORS[k], hatch=HATCHES[k],
-                      edgecolor=INK, linewidth=0.6)  # fmt: skip
+        names, coefs = (part[: self.n_largest] for part in self._columns().values())
+        ranked_bars(axis, coefs, names, (coefs < 0, {}), (coefs >= 0, {}))
         axis.axvline(0.0, color=INK, linewidth=0.8)
-        axis.set_yticks(positions, [self.feature_names[j] for j in order])
-        axis.invert_yaxis()
         favored = "" if self.positive is None else f" (right speaks for {self.positive})"
         axis.set(xlabel=f"Coefficient{favored}", ylabel="Column")
 
@@ -502,11 +516,7 @@ class ProjectionDisplay(Display):
                 ax.hist(line[self.codes == k], edges, color=color, alpha=0.65, hatch=HATCHES[k],
                         label=f"class {self.classes[k]}")  # fmt: skip
                 ax.axvline(center, color=color, linestyle=":", linewidth=1.6)
-                ax.plot(
-                    center, 0, marker=MARKERS[k], color=color, markersize=10, markeredgecolor=INK,
-                    clip_on=False, zorder=5, linestyle="none",
-                    label=f"center of class {self.classes[k]}",
-                )  # fmt: skip
+                center_marker(ax, (center, 0), k, self.classes, markersize=10, clip_on=False)
             ax.axvline(threshold, color=INK, linestyle="--", linewidth=1.4, label="threshold")
             ax.set(ylabel="Number of rows", ylim=(0, None))
             ax.set_title(title, loc="left", fontsize="medium")
@@ -692,18 +702,12 @@ class ImpactDisplay(Display):
         return cls(model.misclassification_impact(X, y), y, names, n_largest).plot(ax)
 
     def _draw(self, axis: Any) -> None:
-        rows, place = self.shown, np.arange(len(self.shown))
-        classes = np.unique(self.labels)
-        for k, label in enumerate(classes):
-            mine = self.labels[rows] == label
-            if np.any(mine):
-                axis.barh(
-                    place[mine], self.impact[rows][mine], color=COLORS[k % 2], hatch=HATCHES[k % 2],
-                    alpha=(0.9, 0.45)[(k // 2) % 2], edgecolor=INK, linewidth=0.6,
-                    label=f"labeled {label}",
-                )  # fmt: skip
-        axis.set_yticks(place, [f"row {self.names[row]}" for row in rows])
-        axis.invert_yaxis()
+        rows, names = self.shown, [f"row {self.names[row]}" for row in self.shown]
+        parts = [
+            (self.labels[rows] == y, {"label": f"labeled {y}", "alpha": (0.9, 0.45)[(k // 2) % 2]})
+            for k, y in enumerate(np.unique(self.labels))
+        ]
+        ranked_bars(axis, self.impact[rows], names, *parts)
         axis.set(xlabel="Misclassification impact (cost in the objective)", ylabel="Row")
         if len(rows):
             axis.legend(frameon=False, loc="lower right")
@@ -880,11 +884,8 @@ class DirectionDisplay(Display):
         ends = at + np.outer([-width, width], across)
         axis.plot(*ends.T, color=INK, linewidth=1.4, linestyle="--", label="threshold", zorder=4)
         for k in (0, 1):
-            axis.plot(
-                *self.centers[k], marker=MARKERS[k], markersize=13, color=COLORS[k],
-                markeredgecolor=INK, markeredgewidth=1.6, linestyle="none", zorder=5,
-                label=f"center of class {self.classes[k]}",
-            )  # fmt: skip
+            style = {"markersize": 13, "markeredgewidth": 1.6}
+            center_marker(axis, self.centers[k], k, self.classes, **style)
         axis.set_aspect("equal", adjustable="datalim")
         axis.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         axis.legend(frameon=False, fontsize="small")

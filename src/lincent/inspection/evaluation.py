@@ -268,10 +268,13 @@ def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list
     return {"roc": _thinned(rates), "precision_recall": _thinned(pairs)}
 
 
+def spread(count: int, most: int) -> np.ndarray:
+    """Return at most so many positions of a sequence, evenly spread, both ends among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
 def _thinned(points: np.ndarray) -> list[list[float]]:
-    """Return at most ``MAX_POINTS`` of the points, both ends among them."""
-    if len(points) > MAX_POINTS:
-        points = points[np.unique(np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int))]
+    points = points[spread(len(points), MAX_POINTS)]
     return [[round(float(x), 6), round(float(y), 6)] for x, y in np.nan_to_num(points)]
 
 
@@ -366,11 +369,11 @@ def example_rows(
         return []
     scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
     order = np.argsort(scores, kind="stable")
-    spread = order[np.unique(np.linspace(0, len(order) - 1, N_EXAMPLES).round().astype(int))]
+    along = order[spread(len(order), N_EXAMPLES)]
     numbers = table.table.rows(held.rows)
     suspected = [int(np.flatnonzero(numbers == one["row"])[0]) for one in suspects]
     examples = []
-    for k in dict.fromkeys([*suspected, *spread.tolist()]):
+    for k in dict.fromkeys([*suspected, *along.tolist()]):
         row, label = int(held.rows[k]), str(plain(held.labels[k]))
         cells = table.frame.iloc[row].items()
         inputs = {name: None if c is None or c != c else plain(c) for name, c in cells}

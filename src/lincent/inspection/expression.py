@@ -52,7 +52,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
 from operator import add
 from typing import Any
 
@@ -455,10 +454,7 @@ def class_scores(model: Any, scores: Expr) -> Expr:
 
 def votes(scores: Expr, classes: int) -> Expr:
     """Describe votes, and the summed scores squeezed below half a vote (see ``multiclass``)."""
-    pairs = list(combinations(range(classes), 2))
-    first, second = np.zeros((2, len(pairs), classes))
-    for row, (i, j) in enumerate(pairs):
-        first[row, i] = second[row, j] = 1.0
+    first, second = (np.eye(classes)[of_pairs] for of_pairs in np.triu_indices(classes, 1))
     won = scores.apply("positive").affine(second - first, first.sum(axis=0))
     sums = scores.affine(second - first)
     return won + sums / sums.apply("abs").scale(3.0, 3.0)
@@ -494,10 +490,9 @@ def _coupled(p: Expr, classes: int) -> Expr:
     (Q + 1 1') x = 1, whose matrix is positive definite, so elimination needs no pivoting.
     """
     # The entries of r are affine in p: r_ji = p and r_ij = 1 - p for the pair (i, j).
-    weights = np.zeros((classes, classes, classes * (classes - 1) // 2))
-    ones = np.zeros((classes, classes))
-    for k, (i, j) in enumerate(combinations(range(classes), 2)):
-        weights[j, i, k], weights[i, j, k], ones[i, j] = 1.0, -1.0, 1.0
+    (first, second), ones = np.triu_indices(classes, 1), np.triu(np.ones((classes, classes)), 1)
+    weights, pair = np.zeros((classes, classes, len(first))), np.arange(len(first))
+    weights[second, first, pair], weights[first, second, pair] = 1.0, -1.0
     p = p.clip(PAIR_FLOOR, 1.0 - PAIR_FLOOR)
     right_side = p.take(0).scale(0.0, 1.0)
     rows = []

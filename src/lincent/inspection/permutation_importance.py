@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.validation import plain
+from lincent.inspection.evaluation import spread
 from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
 
 MAX_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
@@ -136,8 +137,7 @@ class _Grid:
 
     def take(self, count: int) -> _Grid:
         """Return at most so many values, both ends among them."""
-        count = min(len(self.values), count)
-        kept = np.unique(np.linspace(0, len(self.values) - 1, count).round().astype(int))
+        kept = spread(len(self.values), count)
         values = [self.values[k] for k in kept]
         return replace(self, values=values, encoded=self.encoded[kept])
 

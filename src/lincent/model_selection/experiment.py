@@ -26,18 +26,18 @@ With more than two classes both AUCs are the mean of one class against the rest.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedGroupKFold,
@@ -138,10 +138,8 @@ class Problem:
         """
         if self.schema is not None:
             return TableEncoder()
-        steps = [VarianceThreshold(), StandardScaler()]
+        steps: list[Any] = [VarianceThreshold(), StandardScaler()]
         if np.isnan(self.X).any():
-            from sklearn.impute import SimpleImputer
-
             steps.insert(0, SimpleImputer(strategy="median", keep_empty_features=True))
         return make_pipeline(*steps)
 
@@ -191,14 +189,13 @@ class Problem:
         """
         X, y, groups = np.zeros((len(self.y), 1)), self.y, self.groups
         seed = split_seed(random_state, 0 if procedure == "folds" else number)
-        splits: Iterator[Split]
         if procedure == "folds":
-            splits = self.folds(N_FOLDS, seed).split(X, y, groups)
-            return next(itertools.islice(splits, number, None))
+            splits: list[Split] = list(self.folds(N_FOLDS, seed).split(X, y, groups))
+            return splits[number]
         if self.splitter is not None:
             splitter = clone(self.splitter).set_params(n_splits=1, random_state=seed)
-            splits = splitter.split(X, y, groups)
-            return next(splits)
+            [only] = splitter.split(X, y, groups)
+            return only[0], only[1]
         if groups is None:
             shuffle = StratifiedShuffleSplit(1, test_size=TEST_FRACTION, random_state=seed)
             train, test = next(shuffle.split(X, y))

@@ -18,7 +18,6 @@ as ``package.module:Class``.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 from collections.abc import Iterable
@@ -28,6 +27,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import ParameterGrid
 
+from lincent._errors import nearest
 from lincent._files import read_toml
 from lincent.estimators.registry import estimator_class
 
@@ -238,8 +238,5 @@ def find_method(method: Any) -> Method:
             return _own_method(estimator, method.rpartition(":")[2])
         except (ImportError, AttributeError, TypeError) as error:
             raise ValueError(f"The method {method!r} cannot be made: {error}.") from error
-    close = difflib.get_close_matches(method.lower(), codes, 3, 0.5)
-    hint = f"the names are {', '.join(list_methods())}."
-    if close:
-        hint = f"did you mean {' or '.join(codes[name] for name in close)}?"
+    hint = nearest(method, list_methods(), "names", len(codes))
     raise ValueError(f"Unknown method {method!r}: {hint}")

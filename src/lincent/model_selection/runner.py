@@ -22,14 +22,13 @@ import json
 import math
 import os
 import platform
-import queue
 import re
 import signal
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -239,9 +238,9 @@ def run_plan(
                 for row in table.values()
                 if row["status"] == "timeout"
             )
-            workers = [_Worker(plan, time_limit) for _ in range(min(n_jobs, len(todo)))]
             stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
-            rows = _run_all(todo, workers, time_limit, timeouts, time.monotonic() + budget)
+            workers = min(n_jobs, len(todo))
+            rows = _run_all(plan, todo, workers, time_limit, timeouts, time.monotonic() + budget)
             with contextlib.closing(rows):
                 for done, row in enumerate(rows, len(keys) - len(todo) + 1):
                     table[row["key"]] = row | stamp | {"finished": _now()}
@@ -256,17 +255,20 @@ def run_plan(
 
 
 def _run_all(
+    plan: Plan,
     todo: list[Run],
-    workers: list[_Worker],
+    n_jobs: int,
     time_limit: float,
     timeouts: Counter[tuple[str, str, str]],
     deadline: float,
 ) -> Generator[dict[str, Any]]:
     """Yield the row of each run as it ends; each worker is driven by a thread."""
-    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-    for worker in workers:
-        idle.put(worker)
-    stopping = threading.Event()
+    own, stopping = threading.local(), threading.Event()
+    workers: list[_Worker] = []
+
+    def add_worker() -> None:
+        own.worker = _Worker(plan, time_limit)
+        workers.append(own.worker)
 
     def row_of(run: Run) -> dict[str, Any] | None:
         if stopping.is_set() or time.monotonic() >= deadline:
@@ -275,17 +277,13 @@ def _run_all(
         if timeouts[pair] >= MAX_TIMEOUTS:
             reason = f"{MAX_TIMEOUTS} earlier fits exceeded the limit of {time_limit:g} s"
             return empty_row(run, "skipped", reason)
-        worker = idle.get()
-        try:
-            row = worker.run(run)
-            if row["status"] == "died" and not stopping.is_set():
-                row = worker.run(run)  # once more: the machine may have been short of memory
-        finally:
-            idle.put(worker)
+        row: dict[str, Any] = own.worker.run(run)
+        if row["status"] == "died" and not stopping.is_set():
+            row = own.worker.run(run)  # once more: the machine may have been short of memory
         timeouts[pair] += row["status"] == "timeout"
         return None if stopping.is_set() else row
 
-    with ThreadPoolExecutor(len(workers)) as threads:
+    with ThreadPoolExecutor(n_jobs, initializer=add_worker) as threads:
         try:
             for future in as_completed([threads.submit(row_of, run) for run in todo]):
                 row = future.result()
@@ -321,9 +319,9 @@ class ExperimentResult:
         Which experiment it was.
     frame : DataFrame
         One row per run.
-    problems, methods : tuple of dict
+    problems, methods : sequence of dict
         Descriptions of the data sets and of the methods.
-    missing : tuple of (str, str)
+    missing : sequence of (str, str)
         What could not be run, and the remedy.
     config : dict
         Settings, seed, versions, machine, statistics, wall time.
@@ -333,9 +331,9 @@ class ExperimentResult:
 
     kind: str
     frame: Any = field(repr=False)
-    problems: tuple[dict[str, Any], ...]
-    methods: tuple[dict[str, Any], ...]
-    missing: tuple[tuple[str, str], ...]
+    problems: Sequence[dict[str, Any]]
+    methods: Sequence[dict[str, Any]]
+    missing: Sequence[Sequence[str]]
     config: dict[str, Any]
     plot_data: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -375,8 +373,6 @@ def load_result(folder: PathLike) -> ExperimentResult:
     """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    record["missing"] = map(tuple, record["missing"])
-    record |= {name: tuple(record[name]) for name in ("problems", "methods", "missing")}
     if (folder / PLOT_DATA).exists():
         record["plot_data"] = json.loads((folder / PLOT_DATA).read_text("utf-8"))
     return ExperimentResult(frame=read_runs(folder), **record)
@@ -389,7 +385,6 @@ def run_experiment(
     missing: Iterable[tuple[str, str]] = (),
     *,
     random_state: int = 0,
-    plot_data: Callable[[Any], dict[str, Any]] | None = None,
     n_jobs: int = 1,
     time_limit: float = TIME_LIMIT,
     **options: Any,
@@ -406,14 +401,11 @@ def run_experiment(
         What is particular to this experiment; seed, versions, machine and the like are added.
     random_state : int
         The seed of the plan.
-    plot_data : callable or None
-        Computes the data of figures from the table.
     n_jobs, time_limit, **options
         As in `run_plan`.
     """
     started = time.time()
     frame = run_plan(plan, n_jobs=n_jobs, time_limit=time_limit, **options)
-    drawn = {} if plot_data is None else plot_data(frame)
     common = {
         "seed": random_state,
         "jobs": n_jobs,
@@ -425,6 +417,7 @@ def run_experiment(
         "statistics": TEST,
         "wall_seconds": round(time.time() - started, 1),
     }
-    problems = tuple(problem.describe() for problem in plan.problems.values())
-    methods = tuple(method.describe() for method in plan.methods.values())
-    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config, drawn)
+    problems, methods = (
+        [part.describe() for part in parts.values()] for parts in (plan.problems, plan.methods)
+    )
+    return ExperimentResult(kind, frame, problems, methods, list(missing), common | config)

@@ -108,9 +108,8 @@ def interval(difference: Any, test_to_train: float = 0.0) -> Interval:
     if np.ptp(values) == 0:
         return Interval(mean, mean, mean, float(mean == 0))
     error = float(values.std(ddof=1) * np.sqrt(1 / n + test_to_train))
-    half_width = float(stats.t.ppf(1 - ALPHA / 2, n - 1)) * error
-    p = float(2 * stats.t.sf(abs(mean) / error, n - 1))
-    return Interval(mean, mean - half_width, mean + half_width, p)
+    low, high = stats.t.interval(1 - ALPHA, n - 1, mean, error)
+    return Interval(mean, float(low), float(high), float(2 * stats.t.sf(abs(mean) / error, n - 1)))
 
 
 # ---------------------------------------------------------------------- from a table of results

@@ -17,8 +17,7 @@ from lincent._errors import import_optional, printable
 from lincent.inspection.displays import COLORS, INK, LIGHT
 
 _NAMES = (
-    "ink", "muted", "line", "paper", "best", "near", "far", "good", "bad",
-    "s1", "s2", "s3", "s4", "s5", "s6", "area1", "area2",
+    "ink", "muted", "line", "paper", "s1", "s2", "s3", "s4", "s5", "s6", "area1", "area2",
 )  # fmt: skip
 COLOR = {name: f"#0a0b{position + 16:02x}" for position, name in enumerate(_NAMES)}
 _VARIABLE = {value: f"var(--{name})" for name, value in COLOR.items()}
@@ -74,21 +73,8 @@ def to_svg(figure: Any, name: str) -> str:
     for placeholder, variable in _VARIABLE.items():
         svg = re.sub(placeholder, variable, svg, flags=re.I)
     prefix = re.sub(r"[^a-z0-9]", "", name.lower())
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
-    svg = re.sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{prefix}-\1"', svg)
+    svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\1{prefix}-", svg)
     # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
     svg = re.sub(r' (?:width|height)="[^"]*"', "", svg, count=2)
     width = REM_PER_INCH * figure.get_figwidth()
     return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
-
-
-def rows_of_dots(axes: Any, labels: list[str]) -> None:
-    """Set up a vertical list of labels, first on top."""
-    axes.set_yticks(range(len(labels)))
-    axes.set_yticklabels(labels, fontsize=10.5)
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="x", linewidth=0.7)
-    axes.set_axisbelow(True)

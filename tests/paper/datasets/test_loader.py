@@ -114,7 +114,7 @@ def test_every_alias_means_one_set() -> None:
 def test_unknown_name_suggests_the_closest() -> None:
     with pytest.raises(ValueError, match=r"'germn_credit': did you mean 'german_credit'"):
         load_dataset("germn_credit")
-    with pytest.raises(ValueError, match=r"the names are breast_cancer, crab_gender"):
+    with pytest.raises(ValueError, match=r"the names are 'breast_cancer', 'crab_gender'"):
         load_dataset("zzzzzzz")
     with pytest.raises(TypeError, match="is a string, got int"):
         load_dataset(3)  # type: ignore[arg-type]

@@ -100,10 +100,10 @@ def table(shift):
 
 
 def test_effects_are_taken_on_the_splits_that_both_have():
-    (effect,) = effects(table(-1.5), "SMP", "PR", "test")
+    (effect,) = effects(table(-1.5), "SMP", "PR", "test").itertuples()
     assert effect.runs == 8
     assert effect.shift == pytest.approx(-1.5)
-    assert effects(table(-1.5), "LDA", "PR", "test") == []
+    assert effects(table(-1.5), "LDA", "PR", "test").empty
 
 
 def test_a_deviation_is_explained_by_a_measurement_or_not_at_all():

@@ -140,7 +140,7 @@ def test_the_best_width_is_that_of_the_splits_that_score():
         [make_runs(sets=("BC",), runs=3), pandas.DataFrame(rows)], ignore_index=True
     )
     best = best_width(frame, "Jain")
-    assert (best.params, best.runs) == ('{"gamma": 4.0}', 2)
+    assert (best.name, best.runs) == ('{"gamma": 4.0}', 2)
     assert best.test == pytest.approx(0.985)
     item = by_claim(frame)["LCC with an RBF kernel on Jain: train and test, percent"]
     assert item.ours == "100.0 and 98.5"

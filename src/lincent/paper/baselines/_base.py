@@ -47,11 +47,6 @@ def signed_rows(X: np.ndarray, sign: np.ndarray) -> Rows:
     return DenseRows(X * sign[:, None])
 
 
-def one_or_all(values: list[float]) -> Any:
-    """Return a number for a single two-class problem, an array for several."""
-    return values[0] if len(values) == 1 else np.array(values)
-
-
 def warn_unfinished(gap: float, relative: float, tol: float, max_iter: int, name: str) -> None:
     """Warn that the relative duality gap is above ``tol``."""
     warnings.warn(

@@ -53,9 +53,10 @@ from sklearn.utils import check_random_state
 
 from lincent._errors import import_optional
 from lincent.estimators.base import Classifier
+from lincent.estimators.linear import squeeze_single
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, NONNEGATIVE, POSITIVE, Strategy
-from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float, one_or_all
+from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float
 from lincent.solvers.newton.joint import Span
 
 EDGE = 1e-12
@@ -143,14 +144,17 @@ def _joint_basis(
     return whitening @ turn, share
 
 
-def store_guarantee(model: Any, parts: list[MinimaxRule]) -> None:
-    """Set the accuracy that hyperplanes guarantee."""
-    model.kappa_ = one_or_all([part.kappa for part in parts])
-    model.alpha_ = one_or_all([part.kappa**2 / (1 + part.kappa**2) for part in parts])
+class Guarantees(Hyperplanes):
+    """Hyperplanes with the accuracy that they guarantee, beside ``Classifier``."""
+
+    def _store(self, parts: list[MinimaxRule]) -> None:
+        super()._store(parts)
+        self.kappa_ = squeeze_single([part.kappa for part in parts])
+        self.alpha_ = squeeze_single([part.kappa**2 / (1 + part.kappa**2) for part in parts])
 
 
 @dataclass(eq=False, repr=False)
-class MinimaxProbabilityMachine(Hyperplanes, Baseline, Classifier):
+class MinimaxProbabilityMachine(Guarantees, Baseline, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -198,10 +202,6 @@ class MinimaxProbabilityMachine(Hyperplanes, Baseline, Classifier):
     def _fit_task(self, problem: BinaryProblem) -> MinimaxRule:
         X, ridge = as_float(problem.X), float(self.ridge)
         return fit_minimax(X, problem.sign, problem.weight, ridge, problem.name)
-
-    def _store(self, parts: list[MinimaxRule]) -> None:
-        super()._store(parts)
-        store_guarantee(self, parts)
 
 
 def fit_minimax(
@@ -284,7 +284,7 @@ def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> Min
 
 
 @dataclass(eq=False, repr=False)
-class StructuralMPM(Hyperplanes, Baseline, Classifier):
+class StructuralMPM(Guarantees, Baseline, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[baselines]"``) unless ``n_components=1``.
@@ -403,5 +403,4 @@ class StructuralMPM(Hyperplanes, Baseline, Classifier):
 
     def _store(self, parts: list[MinimaxRule]) -> None:
         super()._store(parts)
-        store_guarantee(self, parts)
         self.n_components_ = np.array([part.components for part in parts])

@@ -53,13 +53,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from lincent.estimators.base import Classifier
+from lincent.estimators.linear import squeeze_single
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
     Baseline,
     Hyperplanes,
     as_float,
-    one_or_all,
     signed_rows,
     warn_unfinished,
     with_ones,
@@ -72,12 +72,13 @@ from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls
 
 
-class _Hyperplane(NamedTuple):
-    coef: np.ndarray
-    intercept: float
+class Plane(NamedTuple):
+    """(w, b) in one vector, with its objective and duality gap."""
+
+    u: np.ndarray
     objective: float
-    dual_objective: float
-    iterations: int
+    gap: float = 0.0
+    iterations: int = 1
 
 
 def best_intercept(projected: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> float:
@@ -141,7 +142,7 @@ class LinearSVM(Hyperplanes, Baseline, Classifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "C": [POSITIVE]}
 
-    def _fit_task(self, problem: BinaryProblem) -> _Hyperplane:
+    def _fit_task(self, problem: BinaryProblem) -> Plane:
         problem = problem.drop_zero_weight()
         sign, costs = problem.sign, self.C * problem.cost
         space = Span(as_float(problem.X))
@@ -160,18 +161,16 @@ class LinearSVM(Hyperplanes, Baseline, Classifier):
         gap = objective - answer.dual_objective
         if gap > self.tol * objective:
             warn_unfinished(gap, gap / objective, self.tol, self.max_iter, problem.name)
-        dual = min(answer.dual_objective, objective)
-        coef = space.lift(u[:-1])
-        return _Hyperplane(coef, float(u[-1]), objective, dual, solution.iterations)
+        u = np.append(space.lift(u[:-1]), u[-1])
+        return Plane(u, objective, max(gap, 0.0), solution.iterations)
 
-    def _store(self, parts: list[_Hyperplane]) -> None:
-        super()._store(parts)
-        self.objective_ = one_or_all([part.objective for part in parts])
-        self.dual_objective_ = one_or_all([part.dual_objective for part in parts])
-        self.duality_gap_ = max(
-            relative_gap(part.objective - part.dual_objective, part.objective) for part in parts
-        )
-        self.n_iter_ = one_or_all([part.iterations for part in parts])
+    def _store(self, parts: list[Plane]) -> None:
+        u, objective, gap, iterations = zip(*parts, strict=True)
+        self.coef_, self.intercept_ = np.array(u)[:, :-1], np.array(u)[:, -1]
+        self.objective_ = squeeze_single(objective)
+        self.dual_objective_ = squeeze_single(np.subtract(objective, gap))
+        self.duality_gap_ = max(map(relative_gap, gap, objective))
+        self.n_iter_ = squeeze_single(iterations)
 
 
 class PlaneProblem(NamedTuple):
@@ -191,15 +190,6 @@ class PlaneProblem(NamedTuple):
         P = rows.gram(self.own_weight)
         P.flat[:: P.shape[0] + 1] += self.ridge
         return P
-
-
-class Plane(NamedTuple):
-    """(w, b) in one vector, with the value of its objective."""
-
-    u: np.ndarray
-    objective: float
-    gap: float = 0.0
-    iterations: int = 1
 
 
 @dataclass(eq=False, repr=False)
@@ -316,7 +306,7 @@ class TwinSVC(TwinPlanes, Baseline, Classifier):
         self.duality_gap_ = max(
             relative_gap(plane.gap, plane.objective) for pair in parts for plane in pair
         )
-        self.n_iter_ = one_or_all([max(plane.iterations for plane in pair) for pair in parts])
+        self.n_iter_ = squeeze_single([max(plane.iterations for plane in pair) for pair in parts])
 
 
 class WeightedTwinSVC(TwinPlanes, Baseline, Classifier):

@@ -3,6 +3,7 @@
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.linalg import polar
 
 # "A visual overview through an example": group -1 and group 1, as printed.
 PAPER_MEANS = np.array([[4.0, 5.0], [-7.0, -1.0]])
@@ -111,12 +112,7 @@ def paper_covariances() -> np.ndarray:
     ndarray of shape (2, 2, 2)
         One matrix per group.
     """
-    return np.array([_polar_factor(matrix) for matrix in PAPER_MATRICES])
-
-
-def _polar_factor(matrix: np.ndarray) -> np.ndarray:
-    _, sizes, directions = np.linalg.svd(matrix)
-    return (directions.T * sizes) @ directions
+    return np.array([polar(matrix)[1] for matrix in PAPER_MATRICES])
 
 
 def make_paper_example(

@@ -12,7 +12,6 @@ Every table is compared with a checksum before it is returned.
 """
 
 import csv
-import difflib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from lincent._errors import import_optional
+from lincent._errors import import_optional, nearest
 from lincent._files import write_file
 from lincent.paper.datasets import sources
 from lincent.paper.datasets.generators import generate
@@ -91,11 +90,7 @@ def find_entry(name: str) -> Entry:
     }
     if key in names:
         return names[key]
-    close = dict.fromkeys(names[k].name for k in difflib.get_close_matches(key, names, 3, 0.6))
-    if close:
-        hint = "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    else:
-        hint = "the names are " + ", ".join(ENTRIES) + "."
+    hint = nearest(key, list(ENTRIES), "names", len(ENTRIES))
     raise ValueError(f"Unknown data set {name!r}: {hint}")
 
 

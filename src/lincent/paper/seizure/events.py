@@ -42,14 +42,10 @@ def find_events(latency: Any) -> np.ndarray:
     >>> find_events([0, 1, 2, 0, 1, 5, 6, 2]).tolist()
     [0, 0, 0, 1, 1, 1, 1, 2]
     """
-    events, event, last = [], 0, -np.inf
-    for value in np.asarray(latency, dtype=float).tolist():
-        if value <= last:
-            event += 1
-        if value == value:
-            last = value
-        events.append(event)
-    return np.asarray(events, dtype=int)
+    latency = np.asarray(latency, dtype=float)
+    known = np.flatnonzero(~np.isnan(latency))
+    starts = known[1:][np.diff(latency[known]) <= 0]
+    return np.searchsorted(starts, np.arange(len(latency)), side="right")
 
 
 def split_groups(y: Any, events: Any, interictal: str = "random") -> np.ndarray:

@@ -119,13 +119,12 @@ def find_subjects(root: str | os.PathLike[str]) -> list[Path]:
             f"No segments below {str(root)!r}: expected files such as "
             "Dog_1/Dog_1_ictal_segment_1.mat."
         )
-    return sorted(folders, key=lambda folder: natural_key(folder.name))
 
+    def natural_key(folder: Path) -> list[tuple[int, str]]:  # Patient_2 before Patient_10
+        parts = re.split(r"(\d+)", folder.name)
+        return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
-def natural_key(text: str) -> list[tuple[int, str]]:
-    """Return a key by which Patient_2 comes before Patient_10."""
-    parts = re.split(r"(\d+)", text)
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+    return sorted(folders, key=natural_key)
 
 
 def list_segments(folder: str | os.PathLike[str]) -> Listing:
@@ -142,8 +141,6 @@ def list_segments(folder: str | os.PathLike[str]) -> Listing:
         The files by kind and number.
     """
     folder = Path(folder).expanduser()
-    if not folder.is_dir():
-        raise DatasetNotFoundError(f"{str(folder)!r} is not a folder.")
     subject = folder.resolve().name
     files, foreign = [], []
     for path in sorted(folder.glob(VISIBLE)):

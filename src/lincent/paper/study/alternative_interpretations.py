@@ -10,7 +10,7 @@ or not at all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -20,7 +20,6 @@ from lincent.model_selection.methods import Method, find_method
 from lincent.model_selection.statistics import pivot
 from lincent.paper.baselines import RegularizedLDA, TwinSVC
 from lincent.paper.study import paper
-from lincent.paper.study.compare_with_paper import Agreement
 
 PROCEDURE = "interpretation"
 IS_32 = "IS, 32 columns"
@@ -118,23 +117,17 @@ def interpretation_plan(
     )
 
 
-class Effect(NamedTuple):
-    """What another interpretation does to one number; percent, on the same splits."""
+def effects(frame: Any, method: str, dataset: str, row: str) -> Any:
+    """Measure the effect of every other interpretation of a method on one number.
 
-    what: str
-    dataset: str
-    taken: float
-    other: float
-    runs: int
+    Returns
+    -------
+    pandas.DataFrame
+        What is interpreted differently; the score as taken and with the other interpretation, in
+        percent on the same splits; the shift from one to the other; the number of splits.
+    """
+    import pandas
 
-    @property
-    def shift(self) -> float:
-        """The other interpretation minus the one taken."""
-        return self.other - self.taken
-
-
-def effects(frame: Any, method: str, dataset: str, row: str) -> list[Effect]:
-    """Return the measured effect of every other interpretation of a method on one number."""
     taken = 100 * pivot(frame, dataset, f"{row}_paper_auc")
     sources = [
         (code, data["what"], dataset)
@@ -143,34 +136,32 @@ def effects(frame: Any, method: str, dataset: str, row: str) -> list[Effect]:
     ]
     if dataset == "IS":
         sources.append((method, "the 32 columns of the paper's table instead of 33", IS_32))
-    measured = []
+    lines = []
     for code, what, name in sources:
         other = 100 * pivot(frame, name, f"{row}_paper_auc", PROCEDURE)
-        if method not in taken or code not in other:
-            continue
-        both = other[[code]].join(taken[method].rename("taken"), how="inner").dropna()
-        if len(both):
-            mean = both.mean()
-            measured.append(
-                Effect(what, dataset, float(mean["taken"]), float(mean[code]), len(both))
-            )
-    return measured
+        if method in taken and code in other:
+            both = taken[[method]].join(other[code].rename("other"), how="inner").dropna()
+            lines += [(method, what, dataset, *both.mean(), len(both))] if len(both) else []
+    names = ["method", "what", "dataset", "taken", "other", "runs"]
+    measured = pandas.DataFrame(lines, columns=names)
+    return measured.assign(shift=measured["other"] - measured["taken"])
 
 
-def explanation(frame: Any, number: Agreement) -> str:
+def explanation(frame: Any, number: Any) -> str:
     """Return what was measured about a number that disagrees with the paper.
 
     Of the other interpretations of its method, the two under which it comes closest to the printed
     number, each with how far it moves; where none comes closer, the number is unexplained.
     """
     measured = effects(frame, number.method, number.dataset, number.row)
-    closer = [e for e in measured if abs(number.difference + e.shift) < abs(number.difference)]
-    if not closer:
-        tried = f", none of {len(measured)} other interpretations comes nearer" if measured else ""
+    left = (number.difference + measured["shift"]).abs()
+    order = left[left < abs(number.difference)].sort_values(kind="stable").index
+    if order.empty:
+        count = len(measured)
+        tried = f", none of {count} other interpretations comes nearer" if count else ""
         return f"unexplained{tried}"
-    closer.sort(key=lambda effect: abs(number.difference + effect.shift))
     return "measured: " + "; ".join(
         f"with {effect.what} it is {effect.other:.2f} instead of {effect.taken:.2f} on "
         f"{effect.runs} splits"
-        for effect in closer[:2]
+        for effect in measured.loc[order[:2]].itertuples()
     )

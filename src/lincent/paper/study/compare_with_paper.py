@@ -13,7 +13,7 @@ the same outcome. A conclusion whose methods or sets were not run is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,53 +40,38 @@ def sets_of(frame: Any) -> Sets:
 # ------------------------------------------------------------------------------- printed numbers
 
 
-class Agreement(NamedTuple):
-    """One printed number beside ours; percent."""
+def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Any]:
+    """Compare all printed train and test scores whose runs are in the table; percent.
 
-    dataset: str
-    row: str
-    method: str
-    ours: float
-    theirs: float
-    error: float
-    runs: int
+    Returns
+    -------
+    list of named tuples
+        dataset, row and method; ours, its sd and number of runs, theirs; difference, ours minus
+        theirs; error, the combined standard error, and errors, the difference in such errors;
+        within_points and within_error, whether it is at most 1.5 points or two errors.
+    """
+    import pandas
 
-    @property
-    def difference(self) -> float:
-        """Ours minus theirs."""
-        return self.ours - self.theirs
-
-    @property
-    def errors(self) -> float:
-        """The difference in combined standard errors."""
-        return abs(self.difference) / self.error if self.error > 0 else float("nan")
-
-    @property
-    def within_points(self) -> bool:
-        """Whether the difference is at most 1.5 points."""
-        return abs(self.difference) <= POINTS
-
-    @property
-    def within_error(self) -> bool:
-        """Whether the difference is at most two combined standard errors."""
-        return bool(abs(self.difference) <= max(2 * self.error, 0.005))
-
-
-def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Agreement]:
-    """Compare all printed train and test scores whose runs are in the table."""
-    numbers = []
+    lines = []
     for dataset in sets:
         for row in ("train", "test"):
             table = 100 * pivot(frame, dataset, f"{row}_paper_auc")
-            for method in paper.METHODS:
-                if method not in table or table[method].dropna().empty:
-                    continue
-                values = table[method].dropna()
-                theirs, n = paper.printed(dataset, row, method).value, len(values)
-                error = float(values.std(ddof=1)) * np.sqrt(1 / n + 1 / paper.RUNS_APPENDIX)
-                mean = float(values.mean())
-                numbers.append(Agreement(dataset, row, method, mean, theirs, error, n))
-    return numbers
+            for method in [method for method in paper.METHODS if method in table]:
+                theirs, values = paper.printed(dataset, row, method).value, table[method].dropna()
+                ours = (values.mean(), values.std(ddof=1), len(values))
+                lines += [(dataset, row, method, *ours, theirs)] if len(values) else []
+    names = ["dataset", "row", "method", "ours", "sd", "runs", "theirs"]
+    table = pandas.DataFrame(lines, columns=names)
+    error = table["sd"] * np.sqrt(1 / table["runs"] + 1 / paper.RUNS_APPENDIX)
+    difference = table["ours"] - table["theirs"]
+    columns = {
+        "difference": difference,
+        "error": error,
+        "errors": difference.abs() / error.where(error > 0),
+        "within_points": difference.abs() <= POINTS,
+        "within_error": difference.abs() <= np.maximum(2 * error, 0.005),
+    }
+    return list(table.assign(**columns).itertuples(index=False, name="Agreement"))
 
 
 # ------------------------------------------------------------------------------- wins and losses
@@ -248,35 +233,37 @@ def _best_rank(frame: Any, sets: Sets) -> Iterator[Conclusion]:
             yield conclusion(f"{claim}, twin constants untied", paper.printed_ranks(), untied)
 
 
+def fqcc_times(frame: Any, sets: Sequence[str]) -> dict[str, float]:
+    """Return how many times as long as LCC FQCC takes, on each set where both were run."""
+    tables = {code: pivot(frame, code, "fit_seconds") for code in sets}
+    both = {code: table for code, table in tables.items() if {"LCC", "FQCC"} <= set(table)}
+    return {code: float((t["FQCC"] / t["LCC"]).median()) for code, t in both.items()}
+
+
 def _same_as_fqcc(frame: Any, sets: Sets) -> Iterator[Conclusion]:
     """FQCC is as accurate as LCC, and much slower."""
-    differing, n_compared, ratios = [], 0, []
-    for code in sets:
-        seconds = pivot(frame, code, "fit_seconds")
-        if not {"LCC", "FQCC"} <= set(seconds.columns):
-            continue
-        ratios.append(float((seconds["FQCC"] / seconds["LCC"]).median()))
+    times, differing = fqcc_times(frame, sets), []
+    for code in times:
         for row in ("train", "test"):
             both = pivot(frame, code, f"{row}_paper_auc")[["LCC", "FQCC"]].dropna()
-            n_compared += 1
             if wilcoxon(both["LCC"], both["FQCC"]) < ALPHA:
                 gap = 100 * float((both["FQCC"] - both["LCC"]).mean())
                 differing.append(f"{code} {row} {gap:+.1f}".replace("-", "−"))
-    if ratios:
+    if times:
         where = f" ({', '.join(differing)})" if differing else ""
         yield Conclusion(
             "FQCC and LCC do not differ significantly in training or on test",
             "p far above 0.05 on every set",
-            f"{len(differing)} of {n_compared} comparisons differ at 0.05{where}",
+            f"{len(differing)} of {2 * len(times)} comparisons differ at 0.05{where}",
             not differing,
         )
-        ratio = float(np.mean(ratios))
+        ratio, low, high = (of(list(times.values())) for of in (np.mean, min, max))
         yield Conclusion(
             "FQCC takes almost 250 times as long as LCC",
             f"{paper.FQCC_TIME_RATIO:.0f} times",
-            f"{ratio:.1f} times by the convex-concave procedure (set by set {min(ratios):.1f} to "
-            f"{max(ratios):.1f})",
-            ratio > paper.FQCC_TIME_RATIO / 2,
+            f"{ratio:.1f} times by the convex-concave procedure (set by set {low:.1f} to "
+            f"{high:.1f})",
+            bool(ratio > paper.FQCC_TIME_RATIO / 2),
         )
 
 
@@ -305,28 +292,20 @@ def _kernel_test(frame: Any, sets: Sets) -> Iterator[Conclusion]:
             )
 
 
-class Width(NamedTuple):
-    """Scores of KernelLCC on a shape at the width that is best on the splits that score it."""
-
-    params: str
-    train: float
-    test: float
-    runs: int
-
-
 def kernel_runs(frame: Any, shape: str, procedure: str) -> Any:
     """Return the finished runs of KernelLCC on a shape."""
     rows = frame[(frame["dataset"] == shape) & (frame["procedure"] == procedure)]
     return rows[(rows["method"] == "KernelLCC-box") & (rows["status"] == "ok")]
 
 
-def best_width(frame: Any, shape: str) -> Width | None:
-    """Return the best of the kernel widths over the splits that give the score, as in the paper."""
+def best_width(frame: Any, shape: str) -> Any:
+    """Return the best of the kernel widths over the splits that give the score, as in the paper.
+
+    It has the scores (train, test), the number of runs, and the parameters as its name; None where
+    there are no runs.
+    """
     rows = kernel_runs(frame, shape, "holdout")
     rows = rows[rows["params"] != "{}"]
-    if rows.empty:
-        return None
-    scores = rows.groupby("params")[["train_paper_auc", "test_paper_auc"]]
-    table, best = scores.mean(), str(scores.mean()["test_paper_auc"].idxmax())
-    train, test = (float(value) for value in table.loc[best])
-    return Width(best, train, test, int(scores.size()[best]))
+    parts = {part: (f"{part}_paper_auc", "mean") for part in ("train", "test")}
+    table = rows.groupby("params").agg(**parts, runs=("split", "size"))
+    return None if rows.empty else table.loc[table["test"].idxmax()]

@@ -18,8 +18,8 @@ import numpy as np
 
 from lincent.model_selection.experiment import Problem
 from lincent.model_selection.metrics import weighted_auc
-from lincent.paper.study.compare_with_paper import POINTS, Agreement
-from lincent.report.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
+from lincent.paper.study.compare_with_paper import POINTS
+from lincent.report.drawing import COLOR, SERIES, drawing, to_svg
 
 Panels = dict[str, tuple[Any, Any]]
 """Means and standard deviations, sets by methods, of each panel."""
@@ -111,7 +111,7 @@ def _plain(values: Any, digits: int = 5) -> Any:
 # Drawings.
 
 
-def ours_and_theirs(numbers: list[Agreement]) -> str:
+def ours_and_theirs(numbers: list[Any]) -> str:
     """Draw every printed number against ours, with the band of agreement."""
     with drawing(6.2, 4.3) as (figure, axes):
         low = min(min(n.ours, n.theirs) for n in numbers) - 1.5
@@ -143,7 +143,12 @@ def grouped_dots(panels: Panels, name: str) -> str:
                 axes.hlines(heights, values - sd, values + sd, color=SERIES[k], lw=1.2)
                 marker = "osD^vP"[k % 6]
                 axes.plot(values, heights, marker, color=SERIES[k], ms=5.5, label=method, mew=0)
-            rows_of_dots(axes, labels)
+            axes.set_yticks(range(len(labels)), labels, fontsize=10.5)
+            axes.set_ylim(len(labels) - 0.4, -0.6)  # the first on top
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+            axes.grid(axis="x", linewidth=0.7)
+            axes.set_axisbelow(True)
             axes.set_title(title, loc="left")
             axes.set_xlabel("hard-label AUC, percent")
         figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)

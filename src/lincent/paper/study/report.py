@@ -17,16 +17,16 @@ from lincent._files import read_toml
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import means, pivot, select, wilcoxon
 from lincent.paper.study import figures, paper
-from lincent.paper.study.alternative_interpretations import Effect, effects, explanation
+from lincent.paper.study.alternative_interpretations import effects, explanation
 from lincent.paper.study.compare_with_paper import (
     DISCRIMINATORS,
     POINTS,
     ROWS,
-    Agreement,
     agreements,
     best_width,
     conclusions,
     count_wins,
+    fqcc_times,
     kernel_runs,
     mean_ranks,
     methods_with_fewer_splits,
@@ -111,7 +111,7 @@ def study_page(
     return Page(title, answer, lead, facts, kept, f"{paper.CITATION}. {footer(result)}")
 
 
-def answer(result: ExperimentResult, numbers: Sequence[Agreement]) -> tuple[str, str]:
+def answer(result: ExperimentResult, numbers: Sequence[Any]) -> tuple[str, str]:
     """Return two sentences: does the table reproduce, and how does a modern baseline compare."""
     sets = [code for code in paper.SETS if any(n.dataset == code for n in numbers)]
     if not numbers:
@@ -182,7 +182,7 @@ def conclusion_section(result: ExperimentResult) -> Section | None:
     return Section("conclusions", "Which conclusions hold", (Paragraph(sentence), table))
 
 
-def agreement_section(result: ExperimentResult, numbers: Sequence[Agreement]) -> Section:
+def agreement_section(result: ExperimentResult, numbers: Sequence[Any]) -> Section:
     """Return the appendix table of the paper, ours with theirs in brackets."""
     blocks: list[Any] = [agreement_table(numbers, paper.SETS, paper.METHODS)]
     far = disagreement_sentences(result.frame, numbers)
@@ -196,9 +196,7 @@ def agreement_section(result: ExperimentResult, numbers: Sequence[Agreement]) ->
     return Section("procedure-1", "Procedure 1: the paper's table", tuple(blocks))
 
 
-def agreement_table(
-    numbers: Sequence[Agreement], sets: Sequence[str], methods: Sequence[str]
-) -> Table:
+def agreement_table(numbers: Sequence[Any], sets: Sequence[str], methods: Sequence[str]) -> Table:
     """Return train and test of each set, ours with the paper's number in brackets."""
     by_place = {(n.dataset, n.row, n.method): n for n in numbers}
 
@@ -220,7 +218,7 @@ def agreement_table(
     )
 
 
-def disagreement_sentences(frame: Any, numbers: Sequence[Agreement]) -> list[str]:
+def disagreement_sentences(frame: Any, numbers: Sequence[Any]) -> list[str]:
     """Return a sentence for each number beyond 1.5 points or two combined standard errors."""
     far = [n for n in numbers if not (n.within_points and n.within_error)]
     sentences = []
@@ -293,39 +291,37 @@ def time_section(
 
 def interpretation_section(result: ExperimentResult) -> Section | None:
     """Return what every other interpretation of the paper's text does to the test scores."""
-    groups: dict[tuple[str, str], list[Effect]] = {}
-    for method in paper.METHODS:
-        for dataset in sets_of(result.frame):
-            for effect in effects(result.frame, method, dataset, "test"):
-                groups.setdefault((method, effect.what), []).append(effect)
-    if not groups:
+    import pandas
+
+    frame, sets = result.frame, sets_of(result.frame)
+    tables = [effects(frame, method, code, "test") for method in paper.METHODS for code in sets]
+    tables = [table for table in tables if len(table)]
+    if not tables:
         return None
+    measured = pandas.concat(tables, ignore_index=True)
+    places = zip(measured["dataset"], measured["method"], strict=True)
+    theirs = [paper.printed(dataset, "test", method).value for dataset, method in places]
+    for name in ("taken", "other"):
+        measured[f"{name} distance"] = (measured[name] - theirs).abs()
 
-    def distance(key: tuple[str, str], name: str) -> Item:
-        gaps = [
-            abs(getattr(effect, name) - paper.printed(effect.dataset, "test", key[0]).value)
-            for effect in groups[key]
-        ]
-        return number(sum(gaps) / len(gaps), 2)
-
-    def largest(key: tuple[str, str]) -> Effect:
-        return max(groups[key], key=lambda effect: abs(effect.shift))
+    def largest(effects: Any) -> Any:
+        return effects.loc[effects["shift"].abs().idxmax()]
 
     table = tabulated(
-        groups,
-        ("Method", lambda key: key[0]),
-        ("Read with", lambda key: text(key[1], "wrap")),
+        [effects for _, effects in measured.groupby(["method", "what"], sort=False)],
+        ("Method", lambda effects: effects["method"].iloc[0]),
+        ("Read with", lambda effects: text(effects["what"].iloc[0], "wrap")),
         (
             "Distance, taken#|mean absolute difference to the printed test numbers",
-            lambda key: distance(key, "taken"),
+            lambda effects: number(effects["taken distance"].mean(), 2),
         ),
-        ("Distance, so#", lambda key: distance(key, "other")),
+        ("Distance, so#", lambda effects: number(effects["other distance"].mean(), 2)),
         (
             "Largest change#|points of hard-label AUC on test",
-            lambda key: number(largest(key).shift, 2, signed=True),
+            lambda effects: number(largest(effects)["shift"], 2, signed=True),
         ),
-        ("on", lambda key: largest(key).dataset),
-        ("Splits#", lambda key: number(min(effect.runs for effect in groups[key]), 0)),
+        ("on", lambda effects: largest(effects)["dataset"]),
+        ("Splits#", lambda effects: number(effects["runs"].min(), 0)),
         caption=prose("interpretations"),
     )
     return Section("interpretations", "Other interpretations", (table,))
@@ -412,12 +408,11 @@ def discriminator_section(result: ExperimentResult) -> Section | None:
     average = panels["test"][0].mean()
     caption = prose("discriminators", best=average.idxmax(), mean=average.max())
     if "FQCC" in methods:
-        times = {s: pivot(frame, s, "fit_seconds") for s in sets}
-        ratios = {s: float((table["FQCC"] / table["LCC"]).median()) for s, table in times.items()}
-        ratio = np.median(list(ratios.values()))
+        times = fqcc_times(frame, sets)
+        ratio = np.median(list(times.values()))
         caption += prose("fqcc-time", ratio=ratio, paper=paper.FQCC_TIME_RATIO)
         pairs += [(f"p, FQCC {row}#", lambda s, row=row: p_value(row, s)) for row in panels]
-        pairs.append(("Time, FQCC / LCC#", lambda s: number(ratios[s], 1)))
+        pairs.append(("Time, FQCC / LCC#", lambda s: number(times[s], 1)))
     label = "Mean ± standard deviation over the splits, percent."
     numbers = tabulated(sets, *pairs, caption=label)
     alt = "FQCC and the discriminators of LCC on each set, training and test"
@@ -438,7 +433,7 @@ def kernel_section(result: ExperimentResult) -> Section | None:
         counts = ", ".join(f"{gamma:g} ({count}×)" for gamma, count in gammas.most_common())
         inside = [100 * float(nested[f"{row}_paper_auc"].mean()) for row in ("train", "test")]
         scores = (train, 100 * best.train, inside[0], test, 100 * best.test, inside[1])
-        rows.append((shape, scores, json.loads(best.params)["gamma"], counts or "–", best.runs))
+        rows.append((shape, scores, json.loads(best.name)["gamma"], counts or "–", best.runs))
     if not rows:
         return None
     best_hint = "best#|the width that is best on the splits that give the score"

@@ -129,21 +129,19 @@ def reproduce(
             "No data set of the paper is on this machine: "
             + "; ".join(f"{name}: {remedy}" for name, remedy in absent)
         )
-
-    def plot_data(frame: Any) -> dict[str, Any]:
-        data = {"example": example_plot_data()}
-        return data | ({"shapes": shape_plot_data(shapes, chosen_widths(frame))} if shapes else {})
-
-    return run_experiment(
+    result = run_experiment(
         "reproduce",
         plan,
         {"quick": quick, "metric": "paper_auc", "sets": list(sets), "parts": list(parts)}
         | asdict(extent),
         [*absent, *absent_shapes, ("SD", f"the 12 subjects: {SEIZURE_HOW}"), *missing],
         random_state=random_state,
-        plot_data=plot_data,
         **options,
     )
+    drawn = {"example": example_plot_data()}
+    if shapes:
+        drawn["shapes"] = shape_plot_data(shapes, chosen_widths(result.frame))
+    return replace(result, plot_data=drawn)
 
 
 def load_problem(name: str, *, download_if_missing: bool = False) -> Problem:
@@ -210,28 +208,26 @@ def make_plan(
 ) -> Plan:
     """Join the parts of the study."""
 
-    def among(codes: Iterable[str]) -> list[Method]:
+    def among(codes: Iterable[str]) -> list[Any]:
         return [method for method in methods if method.code in codes]
 
-    def add(*arguments: Any, **splits: Any) -> Plan:
-        return plan + plan_runs(*arguments, random_state=random_state, **splits)
-
+    of_paper, kernel = among(paper.METHODS), ["KernelLCC-box"]
+    usual = [method for method in methods if method.code not in SLOW + UNTIED]
+    # 225 points on every fold are for the full study.
+    untied = among(UNTIED) if extent.every == 1 else []
     plan = Plan()
-    of_paper = among(paper.METHODS)
-    if "procedure1" in parts:
-        usual = [method for method in methods if method.code not in SLOW + UNTIED]
-        plan = add(problems, usual, n_splits=extent.runs)
-        plan = add(problems, among(SLOW), n_splits=min(extent.runs, extent.slow_runs))
-    if "procedure2" in parts:
-        plan = add(problems, of_paper, "folds", n_splits=extent.folds, every=extent.every)
-        if extent.every == 1:  # 225 points on every fold are for the full study
-            plan = add(problems, among(UNTIED), "folds", n_splits=extent.folds, every=1)
-    if "nested" in parts and extent.nested_runs:
-        plan = add(problems, of_paper, "nested", n_splits=extent.nested_runs)
-    if "kernel" in parts and shapes:
-        kernel, n_splits = ["KernelLCC-box"], extent.kernel_runs
-        plan = add(shapes, kernel, n_splits=n_splits, every=1)
-        plan = add(shapes, kernel, "nested", n_splits=n_splits)
+    for part, sets, which, procedure, n_splits, every in (
+        ("procedure1", problems, usual, "holdout", extent.runs, 0),
+        ("procedure1", problems, among(SLOW), "holdout", min(extent.runs, extent.slow_runs), 0),
+        ("procedure2", problems, of_paper, "folds", extent.folds, extent.every),
+        ("procedure2", problems, untied, "folds", extent.folds, 1),
+        ("nested", problems, of_paper, "nested", extent.nested_runs, 0),
+        ("kernel", shapes, kernel, "holdout", extent.kernel_runs, 1),
+        ("kernel", shapes, kernel, "nested", extent.kernel_runs, 0),
+    ):
+        if part in parts and sets and n_splits:
+            splits = {"n_splits": n_splits, "random_state": random_state}
+            plan += plan_runs(sets, which, procedure, every=every, **splits)
     if "interpretations" in parts and extent.interpretation_runs:
         n_splits = min(extent.runs, extent.interpretation_runs)
         plan += interpretation_plan(problems, of_paper, n_splits, random_state)
