@@ -512,24 +512,20 @@ def independent_fraction(frame: Any, labels: np.ndarray) -> float:
 # The target and groups of rows.
 
 
-class MissingTarget(TableError):
-    """Rows have no class."""
-
-
 def labeled_rows(
-    table: UserTable, target: str, strict: bool = False
+    table: UserTable, target: str, strict: bool = False, least: int = 1
 ) -> tuple[UserTable, np.ndarray]:
     """Return the rows that have a class, and their classes: text, booleans or whole numbers.
 
-    All rows must have a class if ``strict``, else one of them; a warning of the table counts the
-    others.
+    All rows must have a class if ``strict``, else ``least`` of them; a warning of the table counts
+    the others.
     """
     labels, missing = _read_labels(table, target)
     if not missing.any():
         return table, labels
-    if strict or missing.all():
+    if strict or len(labels) < least:
         more = f" ({missing.sum()} such rows)" if missing.sum() > 1 else ""
-        raise MissingTarget(
+        raise TableError(
             f"{_first(table, target, missing)}: the target is missing{more}; fill it in or "
             "remove the row."
         )

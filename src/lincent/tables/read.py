@@ -28,8 +28,6 @@ from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
 from lincent._errors import AppError, first_line
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
@@ -104,7 +102,7 @@ class UserTable:
         number = self.data.schema.names.index(column) + 1
         return f"{self.name}: {row}column {number} ({column!r})"
 
-    def take(self, rows: np.ndarray) -> UserTable:
+    def take(self, rows: Any) -> UserTable:
         """Return some of the rows, which keep their numbers."""
         positions = rows if self.positions is None else self.positions[rows]
         return replace(self, data=self.data.take(pa.array(rows)), positions=positions)

@@ -47,7 +47,7 @@ from lincent.tables.encoder import table_pipeline
 from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.check import pack_hashes, reference
-from lincent.workflow.large_file import LargeFit, find_large
+from lincent.workflow.large_file import find_large
 from lincent.workflow.out_of_fold import check_by, evaluate_rows, make_splits, out_of_fold
 
 CLASSES = {
@@ -155,20 +155,15 @@ def fit_table(
     check_threshold(metric, threshold, costs=costs)
     options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, group)
     started = time.perf_counter()
-    file, large = find_large(data, reading, options, random_state, log), None
-    if file is None:
-        user_table = read_table(data, reading)
+    large = find_large(data, reading, options, random_state, log)
+    user_table = read_table(data, reading) if large is None else large.first
+    if large is None:
         log(f"read {user_table.data.num_rows} rows, {user_table.data.num_columns} columns")
-    else:
-        user_table = file.first
     if target is None:
         target = str(user_table.data.schema.names[-1])
         log(f"the target is {target!r}, the last column (--target names another).")
-    if file is None:
-        table = infer_schema(user_table, target, options, strict=strict)
-    else:
-        large = LargeFit(file, target, options, strict)
-        table = large.table
+    sample = user_table if large is None else large.sample()
+    table = infer_schema(sample, target, options, strict=strict)
     for warning in table.warnings:
         log(warning)
     check_threshold(metric, threshold, np.unique(table.labels), positive, costs)
@@ -184,7 +179,7 @@ def fit_table(
     caught: list[str] = []
     with _collect_warnings(caught), _console.listening(progress):
         if large is not None:
-            held = large.fit(pipeline)
+            held = large.fit(pipeline, table, strict)
             encoded = pipeline[:-1].transform(table.frame)
         else:
             encoded = pipeline[0].fit_transform(table.frame, table.labels)
