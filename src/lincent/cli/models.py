@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -194,12 +195,13 @@ def predict(
     from lincent.export.model_file import load_model
     from lincent.workflow.predict import predict_file
 
-    with _console.row_counter(quiet) as progress:
+    with _console.progress_bar(quiet or not sys.stderr.isatty()) as show:
         run = predict_file(
             load_model(model), data, output, ids=tuple(id) if id else None,
             keep_all=all_columns, prefix=prefix, threshold=threshold,
             contributions=contributions, reasons=reasons, strict=strict, reading=reading,
-            output_format=output_format, force=force, progress=progress,
+            output_format=output_format, force=force,
+            progress=lambda rows: show("scoring", 0, 0, f"{rows:,} rows"),
         )  # fmt: skip
     for line in () if quiet else run.warnings:
         _console.log(line)

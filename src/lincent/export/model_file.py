@@ -414,7 +414,7 @@ def _check_header(header: dict[str, Any]) -> None:
         values = column["categories"]
         known = column["kind"] in MEANING and column["detail"] in DETAILS
         require(known, "its description has a column of no kind")
-        _check_texts([*values, *column["marks"]])
+        _check_texts([*(value for value in values if value is not None), *column["marks"]])
         fits = bool(values) == (column["kind"] == CATEGORY) and len({*values}) == len(values)
         require(fits, "its description has a column with broken categories")
     _check_texts(schema["ids"])
@@ -491,8 +491,9 @@ def check_columns(model: Model) -> None:
     require(_is_kind(codes, (EncodedColumn,)), "its columns are not encoded")
     require([code.name for code in codes] == list(wanted), "its encoder has other columns")
     named = list(getattr(encoder, "feature_names_in_", ())) == list(wanted)
-    fits = named and all(_fits(code, wanted[code.name]) for code in codes)
-    require(fits and type(vars(encoder).get("missing_")) is str, "its encoder has other columns")
+    named = named and type(vars(encoder).get("missing_")) is str
+    fits = named and all(_fits(code, wanted[code.name], encoder.missing_) for code in codes)
+    require(fits, "its encoder has other columns")
     for name in ("center_", "scale_"):
         numbers = getattr(encoder, name, None)
         fits = isinstance(numbers, np.ndarray) and numbers.shape == (len(encoder.sources),)
@@ -501,13 +502,14 @@ def check_columns(model: Model) -> None:
     require(len(encoder.sources) == width, f"its classifier does not take {len(encoder.sources)}")
 
 
-def _fits(code: EncodedColumn, column: Column) -> bool:
+def _fits(code: EncodedColumn, column: Column, missing: str) -> bool:
     """Return whether a column is encoded by its kind; rare ones of many categories are left out."""
     if column.kind != CATEGORY or code.categories is None:
         return code.categories is None and column.kind != CATEGORY
-    known, given = set(code.categories), column.categories
+    known = set(code.categories)
+    given = {missing if category is None else category for category in column.categories}
     least = max(1, min(len(given), MOST_CATEGORIES))
-    return least <= len(known) == len(code.categories) and known <= {*given} and not code.indicator
+    return least <= len(known) == len(code.categories) and known <= given and not code.indicator
 
 
 def smoke_test(model: Model) -> None:

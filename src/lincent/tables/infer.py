@@ -26,7 +26,6 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.tree import DecisionTreeClassifier
 
 from lincent._errors import listed, nearest
-from lincent.tables.encoder import missing_token
 from lincent.tables.formats import TableError, pa, pc, pd
 from lincent.tables.read import MISSING_TOKENS, UserTable, read_table
 from lincent.tables.schema import (
@@ -236,18 +235,15 @@ def _infer_columns(
             f"{table.name} has no column beside the target {target!r} to learn from"
             + (f": {reasons}." if reasons else ".")
         )
-    types, words = {}, {}
-    for r in used:
-        values = plain_array(table.data.column(r.name))
-        types[r.name] = str(values.type)
-        words[r.name] = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
-    missing = missing_token(word for own in words.values() for word in own)
     columns = []
     for r in used:
-        categories = tuple(sorted(missing if word is None else word for word in words[r.name]))
-        columns.append(Column(r.name, r.kind, types[r.name], categories, r.marks, r.form, r.detail))
+        values = plain_array(table.data.column(r.name))
+        words = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
+        categories = tuple(sorted(words, key=lambda word: word or ""))  # missing first
+        type = str(values.type)
+        columns.append(Column(r.name, r.kind, type, categories, r.marks, r.form, r.detail))
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
-    schema = Schema(tuple(columns), target or "", ids, missing)
+    schema = Schema(tuple(columns), target or "", ids)
     frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
     leaks = {
         column.name

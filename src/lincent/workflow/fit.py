@@ -184,7 +184,7 @@ def fit_table(
         else:
             encoded = pipeline[0].fit_transform(table.frame, table.labels)
             classifier.fit(encoded, table.labels)
-            held = out_of_fold(pipeline, table, random_state, progress)
+            held = out_of_fold(pipeline, table, random_state)
     # Predictions of single training rows are no part of a model to hand on.
     for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
         vars(classifier).pop(attribute, None)
@@ -199,7 +199,7 @@ def fit_table(
     summary: dict[str, Any] = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
-        **training_summary(classifier, table),
+        **training_summary(pipeline, table),
         **(large.summary() if large is not None else {}),
         **_evaluation_summary(classifier, table, held, metric, threshold, costs, positive, by),
         "reference": reference(table, held, classes),
@@ -288,15 +288,16 @@ def _costs(
     return {"costs": dict(costs), "per_row": means[0], "own_threshold": means[1], "always": always}
 
 
-def training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
+def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
     """Return what was fitted to which data."""
     classes, counts = np.unique(table.labels, return_counts=True)
     schema, frame, hashes = table.schema, table.frame, hash_rows(table.frame, table.labels)
+    classifier, token = pipeline[-1], pipeline[0].missing_
     digest = hashlib.sha256("\x1f".join(frame.columns).encode() + np.sort(hashes).tobytes())
     missing = frame[schema.numeric].isna().mean()
-    shares = {name: {schema.missing: float(share)} for name, share in missing.items() if share}
+    shares = {name: {token: float(share)} for name, share in missing.items() if share}
     for name in schema.categorical:
-        frequencies = frame[name].value_counts(normalize=True)
+        frequencies = frame[name].fillna(token).value_counts(normalize=True)
         shares[name] = {str(value): float(share) for value, share in frequencies.items()}
     certificate = None
     # FQCC's gap certifies a local optimum, which bounds no distance to the best.

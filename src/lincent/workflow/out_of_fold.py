@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from lincent._console import Progress
+from lincent import _console
 from lincent._errors import AppError, nearest
 from lincent.inspection.evaluation import (
     HeldOut,
@@ -61,9 +61,7 @@ def make_splits(table: PreparedTable, random_state: int) -> list[tuple[np.ndarra
     return splits if all(complete) else []
 
 
-def out_of_fold(
-    pipeline: Any, table: PreparedTable, random_state: int, progress: Progress
-) -> HeldOut | None:
+def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldOut | None:
     """Return out-of-fold predictions of a fitted pipeline; None where a class is too small."""
     classifier = pipeline[-1]
     scores: Any = getattr(classifier, "out_of_fold_scores_", None)
@@ -86,7 +84,7 @@ def out_of_fold(
     scale = _score_scale(pipeline, table.frame, codes)
     folds, scores, probabilities = np.zeros(n_rows, dtype=np.intp), [], []
     for fold, (train, test) in enumerate(splits):
-        progress("held-out fold", fold, len(splits))
+        _console.step("held-out fold", fold, len(splits))
         model = clone(pipeline).fit(table.frame.iloc[train], table.labels[train])
         held_out = table.frame.iloc[test]
         values = np.asarray(model.decision_function(held_out), dtype=np.float64)
@@ -96,7 +94,7 @@ def out_of_fold(
         folds[test] = fold
         if hasattr(model[-1], "predict_proba"):
             probabilities.append(model.predict_proba(held_out))
-    progress("held-out fold", len(splits), len(splits))
+    _console.step("held-out fold", len(splits), len(splits))
     grouped = "" if table.groups is None else ", groups kept together"
     how = f"{n_rows} rows in {len(splits)} folds{grouped}"
     order = np.argsort(np.concatenate([test for _, test in splits]))

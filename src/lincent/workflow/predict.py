@@ -144,13 +144,17 @@ def predict_file(
     first = next(batches, None)
     if first is None:
         raise AppError("The table has no rows to score.")
-    with (
-        atomic_write(output, force=force) as file,
-        _writer(file, output_format, first.schema) as writer,
-    ):
-        for batch in chain([first], batches):
-            writer.write_batch(batch)
-            progress(run.rows)
+    with atomic_write(output, force=force) as file:
+        if output_format == CSV:
+            writer = arrow_csv.CSVWriter(file, first.schema)
+        else:
+            # Few classes repeat; scores and identifiers do not, and looking for them takes time.
+            repeated = [field.name for field in first.schema if field.name.endswith("class")]
+            writer = parquet.ParquetWriter(file, first.schema, use_dictionary=repeated)
+        with writer:
+            for batch in chain([first], batches):
+                writer.write_batch(batch)
+                progress(run.rows)
     run.seconds = time.perf_counter() - started
     return run
 
@@ -250,9 +254,9 @@ def _scored_batches(
             if name not in columns:
                 raise AppError(f"The table has no column {name!r} to keep.")
         frame = to_frame(model.schema, batch, None if strict else run.odd)
-        new = model.score_batch(batch, frame, explainer if contributions else None)
-        if reasons:
-            new |= model.score_batch(batch, frame, explainer, reasons)
+        new = model.score_batch(
+            batch, frame, explainer, contributions=contributions, reasons=reasons
+        )
         check.add(frame, new)
         names = [prefix + name for name in new]
         for name in names:
@@ -273,12 +277,3 @@ def _scored_batches(
     run.check = check.result()
     if model.threshold is not None:
         run.threshold = f"is {model.threshold.by}"
-
-
-def _writer(file: Any, format: str, schema: Any) -> Any:
-    """Return a writer of record batches."""
-    if format == CSV:
-        return arrow_csv.CSVWriter(file, schema)
-    # Few classes repeat; scores and identifiers do not, and looking for repeats takes time.
-    repeated = [field.name for field in schema if field.name.endswith("class")]
-    return parquet.ParquetWriter(file, schema, use_dictionary=repeated)
