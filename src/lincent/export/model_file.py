@@ -414,10 +414,12 @@ def _check_header(header: dict[str, Any]) -> None:
         values = column["categories"]
         known = column["kind"] in MEANING and column["detail"] in DETAILS
         require(known, "its description has a column of no kind")
-        _check_texts([*(value for value in values if value is not None), *column["marks"]])
+        texts = [*(value for value in values if value is not None), *column["marks"]]
+        require(all(type(t) is str for t in texts), "its description has a name that is not one")
         fits = bool(values) == (column["kind"] == CATEGORY) and len({*values}) == len(values)
         require(fits, "its description has a column with broken categories")
-    _check_texts(schema["ids"])
+    named = all(type(name) is str for name in schema["ids"])
+    require(named, "its description has a name that is not one")
     summary = header.get("summary")
     require(isinstance(summary, dict), "its description has no summary")
     _check_plain(header)
@@ -436,23 +438,17 @@ def _fields_of(value: Any, kind: type) -> dict[str, Any]:
     return dict(value)
 
 
-def _check_texts(values: list[Any]) -> None:
-    """Check that all values are text that can be encoded: surrogates cannot."""
-    for value in values:
-        fits = type(value) is str and len(value) <= LONGEST_TEXT
-        require(fits, "its description has a name that is not one")
-        require(not re.search("[\ud800-\udfff]", value), "a name in it is no text")
-
-
 def _check_plain(value: Any) -> None:
+    """Check that all text can be encoded, which surrogates cannot, and that no number is NaN."""
     if isinstance(value, dict):
-        _check_texts(list(value))
-        value = list(value.values())
+        value = [*value, *value.values()]
     if isinstance(value, list):
         for entry in value:
             _check_plain(entry)
     elif isinstance(value, str):
-        _check_texts([value])
+        fits = len(value) <= LONGEST_TEXT
+        require(fits, "its description has a name that is not one")
+        require(not re.search("[\ud800-\udfff]", value), "a name in it is no text")
     else:
         nan = isinstance(value, float) and math.isnan(value)
         require(not nan, "its description has a number that is none")

@@ -17,8 +17,7 @@ import datetime
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -176,15 +175,18 @@ def fit_table(
     n_rows, n_columns = table.frame.shape
     which = f"{n_rows} rows" if large is None else "all rows"
     progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)
-    caught: list[str] = []
-    with _collect_warnings(caught), _console.listening(progress):
-        if large is not None:
-            held = large.fit(pipeline, table, strict)
-            encoded = pipeline[:-1].transform(table.frame)
-        else:
-            encoded = pipeline[0].fit_transform(table.frame, table.labels)
-            classifier.fit(encoded, table.labels)
-            held = out_of_fold(pipeline, table, random_state)
+    with warnings.catch_warnings(record=True) as caught, _console.listening(progress):
+        warnings.simplefilter("always")
+        try:
+            if large is not None:
+                held = large.fit(pipeline, table, strict)
+                encoded = pipeline[:-1].transform(table.frame)
+            else:
+                encoded = pipeline[0].fit_transform(table.frame, table.labels)
+                classifier.fit(encoded, table.labels)
+                held = out_of_fold(pipeline, table, random_state)
+        except ValueError as error:  # data that cannot be fitted
+            raise AppError(first_line(error, 400)) from error
     # Predictions of single training rows are no part of a model to hand on.
     for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
         vars(classifier).pop(attribute, None)
@@ -215,21 +217,10 @@ def fit_table(
         )
     if not rows:
         summary |= {"suspected_label_errors": [], "examples": []}
-    summary["warnings"] = sorted({*caught, *summary["warnings"]})
+    messages = (first_line(warning.message, 400) for warning in caught)
+    summary["warnings"] = sorted({*messages, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
     return Model(pipeline, table.schema, summary, _versions.lincent())
-
-
-@contextmanager
-def _collect_warnings(messages: list[str]) -> Iterator[None]:
-    """Collect warnings as messages; raise an ``AppError`` for data that cannot be fitted."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except ValueError as error:
-            raise AppError(first_line(error, 400)) from error
-    messages += sorted({first_line(warning.message, 400) for warning in caught})
 
 
 def _evaluation_summary(
