@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError, first_line
-from lincent._files import atomic_write, check_output
+from lincent._files import check_output, write_file
 from lincent.estimators.base import has_pairs
 from lincent.export import evaluator
 from lincent.export.model import Model
@@ -89,8 +89,7 @@ def export_model(
             f"{difference:.1e}, more than {MOST_DIFFERENCE:g}: a column varies too little for the "
             "size of its values; subtract its mean in the training table and fit again."
         )
-    with atomic_write(output, force=force) as file:
-        file.write(content)
+    write_file(output, content, force=force)
     return difference
 
 

@@ -46,7 +46,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from lincent._errors import AppError, first_line
-from lincent._files import atomic_write, is_stream, reason
+from lincent._files import is_stream, reason, write_file
 from lincent.estimators.additive import Terms
 from lincent.estimators.calibration import (
     IsotonicCurve,
@@ -158,9 +158,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, force: bool = Fals
     force : bool, default=False
         Replace a file that exists.
     """
-    data = dump_model(model)
-    with atomic_write(path, force=force) as file:
-        file.write(data)
+    write_file(path, dump_model(model), force=force)
 
 
 def dump_model(model: Model) -> bytes:

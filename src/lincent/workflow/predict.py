@@ -129,21 +129,17 @@ def predict_file(
     if output_format not in (None, CSV, PARQUET):
         what = f"The format {output_format!r} (--output-format)"
         raise AppError(f"{what} is neither csv nor parquet.")
-    if output_format is None:
-        output_format = CSV if is_stream(output) else format_from_name(output) or CSV
-        if output_format not in (CSV, PARQUET):
-            raise AppError(
-                f"{output}: predictions are written as CSV or Parquet: name such a file."
-            )
+    by_name = CSV if is_stream(output) else format_from_name(output)
+    output_format = output_format or by_name or CSV
+    if output_format not in (CSV, PARQUET):
+        raise AppError(f"{output}: predictions are written as CSV or Parquet: name such a file.")
     check_output(output, force=force, others=(data,))
     run, started = Scored(), time.perf_counter()
     batches = _scored_batches(
         model, data, run, contributions, reasons, threshold, ids=ids, keep_all=keep_all,
         prefix=prefix, strict=strict, reading=reading,
     )  # fmt: skip
-    first = next(batches, None)
-    if first is None:
-        raise AppError("The table has no rows to score.")
+    first = next(batches)
     with atomic_write(output, force=force) as file:
         if output_format == CSV:
             writer = arrow_csv.CSVWriter(file, first.schema)
@@ -198,12 +194,9 @@ def predict_table(
     scored = _scored_batches(
         model, table, run, contributions, reasons, threshold, keep_all=keep_all, strict=strict
     )
-    batches = list(scored)
-    if not batches:
-        raise AppError("The table has no rows to score.")
+    table = pa.Table.from_batches(scored)
     for message in run.odd.messages:
         warnings.warn(message, UserWarning, stacklevel=2)
-    table = pa.Table.from_batches(batches)
     package = package_of(data)
     if package == "pandas":
         frame = table.to_pandas()
@@ -274,6 +267,8 @@ def _scored_batches(
         arrays = [batch.data.column(name) for name in kept]
         arrays += [pa.array(values) for values in new.values()]
         yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *names])
+    if not run.rows:
+        raise AppError("The table has no rows to score.")
     run.check = check.result()
     if model.threshold is not None:
         run.threshold = f"is {model.threshold.by}"
