@@ -145,21 +145,22 @@ class ColumnReport:
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A table with its schema, as features, labels and groups ready for training."""
+    """A table with its schema, as features, labels, row hashes and groups ready for training."""
 
     table: UserTable = field(repr=False)
     schema: Schema = field(repr=False)
     columns: tuple[ColumnReport, ...]
     frame: Any = field(repr=False)
     labels: np.ndarray = field(repr=False)
+    hashes: np.ndarray = field(repr=False)
     groups: np.ndarray | None = field(repr=False)
     warnings: tuple[str, ...]
 
     def take(self, rows: np.ndarray) -> PreparedTable:
         """Return some of the rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        table, frame = self.table.take(rows), self.frame.iloc[rows]
-        return replace(self, table=table, frame=frame, labels=self.labels[rows], groups=groups)
+        arrays = {"labels": self.labels, "hashes": self.hashes, "groups": self.groups}
+        taken = {name: None if array is None else array[rows] for name, array in arrays.items()}
+        return replace(self, table=self.table.take(rows), frame=self.frame.iloc[rows], **taken)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -186,14 +187,16 @@ def infer_schema(
     groups = read_groups(table, options.group, labels) if options.group else None
     reports, schema, frame = _infer_columns(table, target, labels, options, odd)
     warnings += odd.messages + [report.message for report in reports if report.message]
-    duplicates = len(labels) - len(np.unique(hash_rows(frame, labels)))
+    hashes = hash_rows(frame, labels)
+    duplicates = len(labels) - len(np.unique(hashes))
     if duplicates:
         warnings.append(
             f"{duplicates} of {len(labels)} rows repeat an earlier row; equal rows stay on one "
             "side of every split."
         )
     pa.default_memory_pool().release_unused()  # else it keeps that of columns that were text
-    return PreparedTable(table, schema, tuple(reports), frame, labels, groups, tuple(warnings))
+    columns = tuple(reports)
+    return PreparedTable(table, schema, columns, frame, labels, hashes, groups, tuple(warnings))
 
 
 def columns_left_out(data: Any, labels: np.ndarray, keep: Iterable[str] = ()) -> dict[str, str]:
@@ -492,17 +495,17 @@ def hash_rows(frame: Any, labels: np.ndarray) -> np.ndarray:
     return np.asarray(mixed * np.uint64(3) + names, dtype=np.uint64)
 
 
-def independent_fraction(frame: Any, labels: np.ndarray) -> float:
+def independent_fraction(frame: Any, hashes: np.ndarray) -> float:
     """Return the fraction of the rows that count in intervals: copies of a row count once.
 
     Rows of a table with few distinct values coincide without being copies.  They are copies where
     far more pairs are equal than independent columns would have.
     """
-    counts = np.unique(hash_rows(frame, labels), return_counts=True)[1].astype(float)
+    counts = np.unique(hashes, return_counts=True)[1].astype(float)
     pairs = float((counts * (counts - 1)).sum())
     by_column = [column.value_counts(dropna=False, normalize=True) for _, column in frame.items()]
-    chance = np.prod([float((shares**2).sum()) for shares in by_column]) * len(labels) ** 2
-    return len(labels) / float((counts**2).sum()) if pairs > 10 * chance else 1.0
+    chance = np.prod([float((shares**2).sum()) for shares in by_column]) * len(hashes) ** 2
+    return len(hashes) / float((counts**2).sum()) if pairs > 10 * chance else 1.0
 
 
 # The target and groups of rows.

@@ -43,7 +43,7 @@ from lincent.inspection.thresholds import (
 )
 from lincent.model_selection.metrics import confusion_matrix
 from lincent.tables.encoder import table_pipeline
-from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, infer_schema
+from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.check import pack_hashes, reference
 from lincent.workflow.large_file import find_large
@@ -282,7 +282,7 @@ def _costs(
 def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
     """Return what was fitted to which data."""
     classes, counts = np.unique(table.labels, return_counts=True)
-    schema, frame, hashes = table.schema, table.frame, hash_rows(table.frame, table.labels)
+    schema, frame, hashes = table.schema, table.frame, table.hashes
     classifier, token = pipeline[-1], pipeline[0].missing_
     digest = hashlib.sha256("\x1f".join(frame.columns).encode() + np.sort(hashes).tobytes())
     missing = frame[schema.numeric].isna().mean()

@@ -27,7 +27,7 @@ from lincent.inspection.evaluation import (
 from lincent.inspection.thresholds import DecisionThreshold, positive_code
 from lincent.model_selection.folds import make_folds
 from lincent.tables.formats import pa
-from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction
+from lincent.tables.infer import PreparedTable, independent_fraction
 from lincent.tables.schema import is_text, plain_array, text_to_numbers, with_nulls
 
 N_SPLITS = 5
@@ -42,11 +42,11 @@ def make_splits(table: PreparedTable, random_state: int) -> list[tuple[np.ndarra
     There are none where a class is too small.
     """
     classes, codes = np.unique(table.labels, return_inverse=True)
-    groups, copies = table.groups, independent_fraction(table.frame, table.labels) < 1
+    groups, copies = table.groups, independent_fraction(table.frame, table.hashes) < 1
     if groups is not None:
         together = groups
     else:
-        together = hash_rows(table.frame, table.labels) if copies else np.arange(len(codes))
+        together = table.hashes if copies else np.arange(len(codes))
     least = min(len(np.unique(together[codes == code])) for code in range(len(classes)))
     if least < 2:
         return []
@@ -66,7 +66,7 @@ def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldO
     classifier = pipeline[-1]
     scores: Any = getattr(classifier, "out_of_fold_scores_", None)
     knows_groups = table.groups is None or "cv" in classifier.get_params(deep=False)
-    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
+    effective = EFFECTIVE * independent_fraction(table.frame, table.hashes)
     if scores is not None and knows_groups:
         scores = np.asarray(scores)
         rows = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
@@ -74,7 +74,7 @@ def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldO
             labels, scores = table.labels[rows], scores[rows]
             own = getattr(classifier, "out_of_fold_probabilities_", None)
             own = None if own is None else np.asarray(own)[rows]
-            folds = hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS)
+            folds = table.hashes[rows] % np.uint64(N_SPLITS)
             how = f"{len(rows)} rows, each scored by models fitted without it"
             return HeldOut(rows, labels, scores, own, folds, how, effective)
     splits = make_splits(table, random_state)
