@@ -17,7 +17,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -306,8 +305,6 @@ class TableClassifier(BaseEstimator):
         everything = np.arange(len(table.names))
         keep = self.keep_columns
         if table.matrix is not None or (isinstance(keep, str) and keep == "all"):
-            return everything
-        if find_spec("pyarrow") is None:  # the core does without it
             return everything
         unknown = [name for name in keep if name not in table.names]
         if unknown:
