@@ -160,7 +160,7 @@ def fuzz(name: str, seconds: int, seed: int, counts: Path, place: Path) -> None:
     import atheris
 
     with atheris.instrument_imports(include=WATCHED):
-        import lincent.cli.fit
+        import lincent.cli.models
         import lincent.report.model_report  # noqa: F401
     for number, start in enumerate(TARGETS[name][1]()):
         (place / str(number)).write_bytes(start)

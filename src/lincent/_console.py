@@ -1,8 +1,8 @@
 """The console: answers on the output, log messages and progress on the error stream.
 
 Long work reports each step with ``step``, which costs nothing where nobody listens; ``listening``
-passes the steps of a context to functions such as that of ``progress_bar``: a bar in a terminal
-where rich is installed, plain lines otherwise, nothing when quiet.
+passes the steps of a context to functions such as that of ``progress_bar``: a bar in a terminal,
+plain lines otherwise, nothing when quiet.
 """
 
 from __future__ import annotations
@@ -93,13 +93,10 @@ def progress_bar(quiet: bool = False, line_seconds: float = 1.0) -> Iterator[Pro
     if quiet:
         yield silent
         return
-    try:
-        from rich import console, progress
+    from rich import console, progress
 
-        terminal = console.Console(stderr=True)
-    except ImportError:
-        terminal = None
-    if terminal is None or not terminal.is_terminal:
+    terminal = console.Console(stderr=True)
+    if not terminal.is_terminal:
         yield _plain_lines(line_seconds)
         return
     columns = (
@@ -155,18 +152,3 @@ def experiment_progress(quiet: bool = False) -> Iterator[Callable[[int, int, Any
         yield lambda done, total, row: show(
             "fit", done, total, f"{row['dataset']}, {row['method']}"
         )
-
-
-@contextmanager
-def row_counter(quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show the number of rows done, in a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield silent
-        return
-
-    def show(rows: int) -> None:
-        sys.stderr.write(f"\r{rows:,} rows")
-        sys.stderr.flush()
-
-    yield show
-    sys.stderr.write("\n")

@@ -355,7 +355,7 @@ def test_a_model_is_named_when_its_report_fails(files, lincent, monkeypatch):
     def full(path, content, **options):
         raise OutputError(f"{path} was not written: no space left on device.")
 
-    monkeypatch.setattr("lincent.cli.fit.write_file", full)
+    monkeypatch.setattr("lincent.cli.models.write_file", full)
     output = files / "other.lincent"
     command = ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", output, "--report")
     fails(lincent(*command), f"The model was written to {output}", "other.html was not written")

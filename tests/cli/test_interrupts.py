@@ -122,9 +122,9 @@ def test_reproduce(tmp_path):
 
 def test_the_code_does_not_hang_on_where_the_interrupt_came(tmp_path):
     (tmp_path / "started.py").write_text(
-        "from lincent import cli\nimport lincent.cli.fit\n"
+        "from lincent import cli\nimport lincent.cli.models\n"
         "def check_exists(path): exec('raise KeyboardInterrupt')\n"
-        "lincent.cli.fit.check_exists = check_exists\ncli.main()"
+        "lincent.cli.models.check_exists = check_exists\ncli.main()"
     )
     line = [sys.executable, "-m", "started", "fit", "t.csv", "--target", "y", "-o", "m"]
     done = subprocess.run(

@@ -118,7 +118,7 @@ def test_no_pickle_inside(model):
     assert names == [HEADER, TREE, *map(str, range(len(names) - 2))]
     assert sizes <= {0}  # numbers of eight bytes and nothing else
     assert {"format", "lincent", "scikit-learn", "schema", "summary", "digest"} <= set(header)
-    assert header["schema"]["columns"][3]["categories"] == ["(missing)", "Lima's", "Oslo", "Rome"]
+    assert header["schema"]["columns"][3]["categories"] == [None, "Lima's", "Oslo", "Rome"]
 
 
 def test_pickle_works_too(model, table):

@@ -5,7 +5,7 @@ import pytest
 
 from lincent import AutoLCC
 from lincent._errors import AppError
-from lincent.cli.fit import threshold_text
+from lincent.cli.models import threshold_text
 from lincent.inspection.evaluation import HeldOut, evaluate
 from lincent.inspection.thresholds import (
     DecisionThreshold,

@@ -12,8 +12,8 @@ from lincent.tables.read import UserTable  # noqa: E402
 from lincent.tables.schema import Column, OddCells, Schema, text_to_numbers, to_dates, to_frame  # noqa: E402
 
 
-def converted(column, values, news=None, missing="(missing)"):
-    schema = Schema((column,), "y", missing=missing)
+def converted(column, values, news=None):
+    schema = Schema((column,), "y")
     table = UserTable(pa.table({column.name: values}), first_row=2)
     return to_frame(schema, table, news)
 
@@ -48,10 +48,13 @@ def test_flags():
 
 def test_missing_text_and_text_that_reads_like_it():
     news = OddCells()
-    column = Column("c", "category", "string", ("(missing)", "u"))
+    column = Column("c", "category", "string", (None, "u"))
     found = converted(column, ["u", None, "NA", "", "(missing)", "w"], news)
-    assert found["c"].tolist() == ["u", *["(missing)"] * 3, "(missing)'", "w"]
+    assert found["c"].isna().tolist() == [False, True, True, True, False, False]
+    assert found["c"].dropna().tolist() == ["u", "(missing)", "w"]
     assert news.unknown == {"c": 2}
+    converted(Column("c", "category", "string", ("u",)), ["u", None, "w"], news)
+    assert news.unknown == {"c": 4}
     known = Column("c", "category", "string", ("NA", "u"))
     assert converted(known, ["NA", "u"])["c"].tolist() == ["NA", "u"]
     with pytest.raises(TableError, match="trained on text"):

@@ -8,11 +8,10 @@ def test_round_trip():
         (
             Column("a", "number", "double", marks=("?",)),
             Column("w", "date", "string", form="%d.%m.%Y", detail="with time"),
-            Column("c", "category", "string", ("u", "(missing)'")),
+            Column("c", "category", "string", (None, "u")),
         ),
         "y",
         ("id",),
-        "(missing)'",
     )
     assert Schema.from_json(schema.to_json()) == schema
     assert schema.numeric == ["a", "w: days", "w: month", "w: weekday", "w: hour"]

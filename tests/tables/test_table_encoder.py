@@ -30,6 +30,9 @@ def test_the_mark_for_missing_is_no_word_of_the_table():
     # What reads like the mark, but is there, is a word that training did not have.
     new = TABLE.assign(word="(missing)'")
     assert made.transform(new)[:, 2:6].sum() == 0.0
+    assert made.missing_ == "(missing)'"
+    assert TableEncoder().fit(new.iloc[:2]).missing_ == "(missing)"
+    assert TableEncoder().fit(pd.concat([TABLE, new])).missing_ == "(missing)''"
 
 
 def test_weights_are_repetitions():

@@ -10,7 +10,7 @@ import pytest
 from lincent._errors import AppError
 from lincent.estimators import auto
 from lincent.export.model_file import load_model
-from lincent.tables.infer import ColumnOptions
+from lincent.tables.infer import ColumnOptions, infer_schema
 from lincent.tables.read import DEFAULT_READ
 from lincent.workflow import large_file
 from lincent.workflow.fit import fit_table
@@ -64,9 +64,7 @@ def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_memory, kind,
     monkeypatch.undo()
     plain = fit_table(path, "label", method=method)
     # Columns of one category add up to one, so that coefficients of LCC are not unique: scores are.
-    seen = large_file.LargeFit(
-        large_file.LargeFile(path, DEFAULT_READ, 0), "label", ColumnOptions()
-    ).table
+    seen = infer_schema(large_file.LargeFile(path, DEFAULT_READ, 0).sample(), "label")
     one, other = (m.pipeline.decision_function(seen.frame) for m in (model, plain))
     np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7 * np.abs(other).max())
     assert model.summary["rows"] == plain.summary["rows"] == 4_000
@@ -93,8 +91,7 @@ def test_methods_that_choose(tmp_path, monkeypatch, little_memory, method):
     model = fit_table(path, "label", method=method)
     monkeypatch.undo()
     plain = fit_table(path, "label", method=method)
-    file = large_file.LargeFile(path, DEFAULT_READ, 0)
-    seen = large_file.LargeFit(file, "label", ColumnOptions()).table.frame
+    seen = infer_schema(large_file.LargeFile(path, DEFAULT_READ, 0).sample(), "label").frame
     same = model.pipeline.predict(seen) == plain.pipeline.predict(seen)
     assert same.mean() > 0.99
     assert model.pipeline.predict_proba(seen).shape == (1_500, 2)

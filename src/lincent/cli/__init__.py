@@ -73,8 +73,7 @@ def _mend_streams() -> None:
 def make_app() -> Any:
     """Return the typer application with all commands."""
     from lincent.cli.experiments import compare, datasets, reproduce
-    from lincent.cli.fit import fit
-    from lincent.cli.model import check, explain, export, predict
+    from lincent.cli.models import check, explain, export, fit, predict
 
     app = typer.Typer(
         name="lincent",

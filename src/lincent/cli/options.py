@@ -17,12 +17,14 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import resources
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
 
 from lincent._console import log
 from lincent._errors import AppError, first_line
+from lincent.tables.read import ReadOptions
 
 Names = list[str] | None
 INTERRUPTED = 130
@@ -37,22 +39,27 @@ OPTIONS: dict[str, dict[str, Any]] = tomllib.loads(
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function: errors are messages, and options have flags and help.
 
-    The parameters ``columns`` and ``reading`` stand for those of the functions of these names.
+    The parameters ``columns`` and ``reading`` stand for those of `GROUPS`.
     """
-    parameters = inspect.signature(function, eval_str=True).parameters
-    groups = {name: inspect.signature(make, eval_str=True).parameters
-              for name, make in GROUPS.items() if name in parameters}  # fmt: skip
-    own = [p for name, p in parameters.items() if name not in groups]
-    added = [p.replace(kind=p.KEYWORD_ONLY) for group in groups.values() for p in group.values()]
+    signature = functools.partial(inspect.signature, eval_str=True)
+    own = dict(signature(function).parameters)
+    groups = {
+        name: [p for p in signature(make).parameters.values() if p.name in OPTIONS["all"]]
+        for name, make in GROUPS.items()
+        if own.pop(name, None)
+    }
 
     @functools.wraps(function)
     def call(**given: Any) -> None:
         with errors_as_messages():
-            for group, names in groups.items():
-                given[group] = GROUPS[group](**{name: given.pop(name) for name in names})
+            for name, group in groups.items():
+                given[name] = GROUPS[name](**{p.name: given.pop(p.name) for p in group})
             function(**given)
 
-    options = [p.replace(annotation=_option(function.__name__, p)) for p in (*own, *added)]
+    options = [
+        p.replace(annotation=_option(function.__name__, p), kind=p.KEYWORD_ONLY)
+        for p in chain(own.values(), *groups.values())
+    ]
     call.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     return call
 
@@ -65,19 +72,6 @@ def _option(command: str, parameter: inspect.Parameter) -> Any:
     flags = OPTIONS["flags"].get(parameter.name, (f"--{parameter.name.replace('_', '-')}",))
     least = int(name == "compare runs") if parameter.annotation is int else None
     return Annotated[parameter.annotation, typer.Option(*flags, help=text, min=least)]
-
-
-def _reading(
-    format: str | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    sheet: str | None = None,
-) -> Any:
-    """Return how a file is written: what is None is inferred."""
-    from lincent.tables.read import ReadOptions
-
-    return ReadOptions(format, separator, encoding, decimal, sheet)
 
 
 def _columns(
@@ -94,7 +88,7 @@ def _columns(
     return chosen | {"dates": dates, "group": group}
 
 
-GROUPS: dict[str, Callable[..., Any]] = {"columns": _columns, "reading": _reading}
+GROUPS: dict[str, Callable[..., Any]] = {"columns": _columns, "reading": ReadOptions}
 
 
 @contextmanager

@@ -17,7 +17,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -261,7 +260,8 @@ class TableClassifier(BaseEstimator):
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()
         self._check_params()
-        limits = self._limits()
+        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
+        limits = Controls(self.tol, self.max_iter, ends)
         seed = int(check_random_state(self.random_state).randint(2**31))
         self._fit_table(*self._sparse_to_batches(X, y, sample_weight), seed, limits)
         return self
@@ -271,11 +271,6 @@ class TableClassifier(BaseEstimator):
         """Whether the user's folds are indices of samples of X, which must be in memory then."""
         cv = getattr(self, "cv", None)
         return not (cv is None or isinstance(cv, int | np.integer))
-
-    def _limits(self) -> Controls:
-        """Return the stopping criteria of a fit that begins now."""
-        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
-        return Controls(self.tol, self.max_iter, ends)
 
     def _costs(self, totals: np.ndarray) -> Costs:
         """Return the costs, of sum one, for classes with these weights."""
@@ -310,8 +305,6 @@ class TableClassifier(BaseEstimator):
         everything = np.arange(len(table.names))
         keep = self.keep_columns
         if table.matrix is not None or (isinstance(keep, str) and keep == "all"):
-            return everything
-        if find_spec("pyarrow") is None:  # the core does without it
             return everything
         unknown = [name for name in keep if name not in table.names]
         if unknown:

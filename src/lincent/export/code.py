@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError, first_line
-from lincent._files import atomic_write, check_output
+from lincent._files import check_output, write_file
 from lincent.estimators.base import has_pairs
 from lincent.export import evaluator
 from lincent.export.model import Model
@@ -89,8 +89,7 @@ def export_model(
             f"{difference:.1e}, more than {MOST_DIFFERENCE:g}: a column varies too little for the "
             "size of its values; subtract its mean in the training table and fit again."
         )
-    with atomic_write(output, force=force) as file:
-        file.write(content)
+    write_file(output, content, force=force)
     return difference
 
 
@@ -124,7 +123,7 @@ def model_outputs(model: Model, contribution: Expr | None = None) -> dict[str, E
         c.name: [token for token in MISSING_TOKENS if token not in c.categories]
         for c in model.schema.columns
     }
-    Z = encoded(encoder, columns, scaled=True, missing=model.schema.missing, tokens=tokens)
+    Z = encoded(encoder, columns, scaled=True, tokens=tokens)
     outputs = classifier_outputs(classifier, Z)
     assert outputs["score"] is not None
     outputs["score"] = outputs["score"].scale(1.0 / model.score_scale)
@@ -210,7 +209,8 @@ def drawn_rows(model: Model) -> Any:
                 values = (rng.random(rows) < 0.5).astype(float)
             columns[code.name] = np.where(rng.random(rows) < 0.1, np.nan, values)
         else:
-            columns[code.name] = rng.choice(np.array(code.categories, dtype=object), rows)
+            words = [None if word == encoder.missing_ else word for word in code.categories]
+            columns[code.name] = rng.choice(np.array(words, dtype=object), rows)
     return pd.DataFrame(columns)
 
 
@@ -221,14 +221,12 @@ def largest_difference(
     encoded = model.pipeline[:-1].transform(rows)
     expected, shares = model.scores(encoded)
     if format == "onnx":
-        answers = graph_answers(content, [rows[name].to_numpy() for name in rows])
+        named = rows.fillna(dict.fromkeys(model.schema.categorical, model.pipeline[0].missing_))
+        answers = graph_answers(content, [named[name].to_numpy() for name in named])
         scores, own = answers["score"], answers.get("probability")
     else:
-        texts = [c.name for c in model.schema.columns if c.kind == CATEGORY]
-        gaps = rows[texts] == model.schema.missing
-        cells = rows.assign(**rows[texts].astype(object).mask(gaps, None))
         run = _run_sql if format == "sql" else _run_python
-        scores, own = run(model, content, cells, table)
+        scores, own = run(model, content, rows, table)
         expected = expected if expected.ndim == 1 else expected.max(axis=1)
     expected = expected.reshape(len(rows), -1)
     differences = np.abs(scores.reshape(expected.shape) - expected)

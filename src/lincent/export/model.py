@@ -114,6 +114,8 @@ class Model:
         batch: UserTable,
         frame: Any = None,
         explainer: Explainer | None = None,
+        *,
+        contributions: bool = True,
         reasons: int = 0,
     ) -> dict[str, np.ndarray]:
         """Return the new columns for a batch of rows: class, score and probabilities.
@@ -127,10 +129,11 @@ class Model:
         frame : DataFrame, default=None
             The same rows as ``to_frame`` returns them.
         explainer : Explainer, default=None
-            Adds the contributions of the columns to the score (see
-            ``contributions_of``).
+            Explains the scores (see ``contributions_of``).
+        contributions : bool, default=True
+            Add the contributions of the columns to the score, with an explainer.
         reasons : int, default=0
-            Adds so many columns instead, the largest contributions in words.
+            Add so many columns with the largest contributions in words.
 
         Returns
         -------
@@ -155,14 +158,11 @@ class Model:
             own = codes[:, None, None]
             values = np.take_along_axis(values, own, axis=2)[:, :, 0]
             error = None if error is None else np.take_along_axis(error, own, axis=2)[:, :, 0]
-        if reasons:
-            toward = values if parts.values.ndim == 3 else np.where(codes, 1, -1)[:, None] * values
-            return columns | reason_columns(batch, parts.names, values, toward, reasons)
-        for k, name in enumerate(parts.names):
-            columns[f"contribution_{name}"] = values[:, k]
-        if error is not None:
-            columns["contribution_error"] = error.max(axis=1)
-        return columns
+        if contributions:
+            columns |= {f"contribution_{name}": values[:, k] for k, name in enumerate(parts.names)}
+            columns |= {} if error is None else {"contribution_error": error.max(axis=1)}
+        toward = values if parts.values.ndim == 3 else np.where(codes, 1, -1)[:, None] * values
+        return columns | reason_columns(batch, parts.names, values, toward, reasons)
 
     def __repr__(self) -> str:
         evaluation = self.summary.get("held_out") or {}
@@ -273,8 +273,8 @@ def _terms(model: Model, k: int) -> tuple[float, list[dict[str, Any]]]:
 
 def _fractions(model: Model) -> np.ndarray:
     """Return how often each indicator is 1 in the training rows."""
-    columns, shares = model.pipeline[0].columns_, model.summary.get("shares", {})
-    missing = model.schema.missing
+    encoder, shares = model.pipeline[0], model.summary.get("shares", {})
+    columns, missing = encoder.columns_, encoder.missing_
     categories = [(c.name, c.categories or ("", missing)[: len(c.names)]) for c in columns]
     pairs = [(name, category) for name, own in categories for category in own]
     return np.array([float(shares.get(name, {}).get(category, 0.0)) for name, category in pairs])

@@ -46,7 +46,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from lincent._errors import AppError, first_line
-from lincent._files import atomic_write, is_stream, reason
+from lincent._files import is_stream, reason, write_file
 from lincent.estimators.additive import Terms
 from lincent.estimators.calibration import (
     IsotonicCurve,
@@ -158,9 +158,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, force: bool = Fals
     force : bool, default=False
         Replace a file that exists.
     """
-    data = dump_model(model)
-    with atomic_write(path, force=force) as file:
-        file.write(data)
+    write_file(path, dump_model(model), force=force)
 
 
 def dump_model(model: Model) -> bytes:
@@ -414,10 +412,12 @@ def _check_header(header: dict[str, Any]) -> None:
         values = column["categories"]
         known = column["kind"] in MEANING and column["detail"] in DETAILS
         require(known, "its description has a column of no kind")
-        _check_texts([*values, *column["marks"]])
+        texts = [*(value for value in values if value is not None), *column["marks"]]
+        require(all(type(t) is str for t in texts), "its description has a name that is not one")
         fits = bool(values) == (column["kind"] == CATEGORY) and len({*values}) == len(values)
         require(fits, "its description has a column with broken categories")
-    _check_texts(schema["ids"])
+    named = all(type(name) is str for name in schema["ids"])
+    require(named, "its description has a name that is not one")
     summary = header.get("summary")
     require(isinstance(summary, dict), "its description has no summary")
     _check_plain(header)
@@ -436,23 +436,17 @@ def _fields_of(value: Any, kind: type) -> dict[str, Any]:
     return dict(value)
 
 
-def _check_texts(values: list[Any]) -> None:
-    """Check that all values are text that can be encoded: surrogates cannot."""
-    for value in values:
-        fits = type(value) is str and len(value) <= LONGEST_TEXT
-        require(fits, "its description has a name that is not one")
-        require(not re.search("[\ud800-\udfff]", value), "a name in it is no text")
-
-
 def _check_plain(value: Any) -> None:
+    """Check that all text can be encoded, which surrogates cannot, and that no number is NaN."""
     if isinstance(value, dict):
-        _check_texts(list(value))
-        value = list(value.values())
+        value = [*value, *value.values()]
     if isinstance(value, list):
         for entry in value:
             _check_plain(entry)
     elif isinstance(value, str):
-        _check_texts([value])
+        fits = len(value) <= LONGEST_TEXT
+        require(fits, "its description has a name that is not one")
+        require(not re.search("[\ud800-\udfff]", value), "a name in it is no text")
     else:
         nan = isinstance(value, float) and math.isnan(value)
         require(not nan, "its description has a number that is none")
@@ -491,8 +485,9 @@ def check_columns(model: Model) -> None:
     require(_is_kind(codes, (EncodedColumn,)), "its columns are not encoded")
     require([code.name for code in codes] == list(wanted), "its encoder has other columns")
     named = list(getattr(encoder, "feature_names_in_", ())) == list(wanted)
-    fits = named and all(_fits(code, wanted[code.name]) for code in codes)
-    require(fits and type(vars(encoder).get("missing_")) is str, "its encoder has other columns")
+    named = named and type(vars(encoder).get("missing_")) is str
+    fits = named and all(_fits(code, wanted[code.name], encoder.missing_) for code in codes)
+    require(fits, "its encoder has other columns")
     for name in ("center_", "scale_"):
         numbers = getattr(encoder, name, None)
         fits = isinstance(numbers, np.ndarray) and numbers.shape == (len(encoder.sources),)
@@ -501,13 +496,14 @@ def check_columns(model: Model) -> None:
     require(len(encoder.sources) == width, f"its classifier does not take {len(encoder.sources)}")
 
 
-def _fits(code: EncodedColumn, column: Column) -> bool:
+def _fits(code: EncodedColumn, column: Column, missing: str) -> bool:
     """Return whether a column is encoded by its kind; rare ones of many categories are left out."""
     if column.kind != CATEGORY or code.categories is None:
         return code.categories is None and column.kind != CATEGORY
-    known, given = set(code.categories), column.categories
+    known = set(code.categories)
+    given = {missing if category is None else category for category in column.categories}
     least = max(1, min(len(given), MOST_CATEGORIES))
-    return least <= len(known) == len(code.categories) and known <= {*given} and not code.indicator
+    return least <= len(known) == len(code.categories) and known <= given and not code.indicator
 
 
 def smoke_test(model: Model) -> None:

@@ -175,16 +175,12 @@ def encoded(
     columns: Sequence[Expr] | Expr,
     *,
     scaled: bool = False,
-    missing: str | None = None,
     tokens: Mapping[str, list[str]] | None = None,
 ) -> Expr:
     """Describe ``TableEncoder.transform``; ``columns`` are one matrix, or numbers and text.
 
-    ``missing`` is the category of missing text: that of the schema in the pipelines of
-    ``lincent fit``, whose frames name missing text, else that of the encoder.  ``tokens`` are the
-    cells of each column that mean missing, such as NA.
+    ``tokens`` are the cells of each column that mean missing, such as NA.
     """
-    missing = encoder.missing_ if missing is None else missing
     fills = np.array([column.fill for column in encoder.columns_])
     if isinstance(columns, Expr) and encoder.plain:
         Z = columns.apply("fill", fills)
@@ -198,7 +194,7 @@ def encoded(
                     parts.append(x.apply("missing"))
             elif x.op == "text":
                 cells = (tokens or {}).get(column.name, [])
-                parts.append(x.apply("one_of", (list(column.categories), missing, cells)))
+                parts.append(x.apply("one_of", (list(column.categories), encoder.missing_, cells)))
             else:
                 for category in column.categories:
                     equal = x.apply("equal", (category_number(category), None))

@@ -142,11 +142,12 @@ class _Grid:
         return replace(self, values=values, encoded=self.encoded[kept])
 
 
-def _grid_values(frame: Any, column: Column) -> list[Any]:
+def _grid_values(frame: Any, column: Column, missing: str) -> list[Any]:
     """Return quantiles of a column of numbers, or its most frequent categories."""
     name = column.inputs[0]
     if column.kind == CATEGORY:
-        return [str(value) for value in frame[name].value_counts().index[:MAX_CATEGORIES]]
+        counts = frame[name].fillna(missing).value_counts()
+        return [str(value) for value in counts.index[:MAX_CATEGORIES]]
     numbers = np.asarray(frame[name], dtype=float)
     numbers = numbers[np.isfinite(numbers)]
     values = np.unique(numbers)
@@ -163,9 +164,13 @@ def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
 
     if not columns:
         return []
-    pairs = [(column.inputs[0], _grid_values(frame, column)) for column in columns]
-    rows = [frame.iloc[np.zeros(len(v), dtype=int)].assign(**{name: v}) for name, v in pairs]
-    encoded, encoder = np.asarray(pipeline[:-1].transform(pd.concat(rows))), pipeline[0]
+    encoder, token = pipeline[0], pipeline[0].missing_
+    pairs = [(column.inputs[0], _grid_values(frame, column, token)) for column in columns]
+    rows = []
+    for name, values in pairs:
+        cells = [None if value == token else value for value in values]
+        rows.append(frame.iloc[np.zeros(len(cells), dtype=int)].assign(**{name: cells}))
+    encoded = np.asarray(pipeline[:-1].transform(pd.concat(rows)))
     inputs = np.array([code.name for code in encoder.columns_], dtype=object)[encoder.sources]
     places = [np.flatnonzero(inputs == name) for name, _ in pairs]
     parts = np.split(encoded, np.cumsum([len(v) for _, v in pairs])[:-1])

@@ -15,7 +15,7 @@ from lincent.model_selection.experiment import METRICS, Problem, plan_runs
 from lincent.model_selection.methods import BINARY_ONLY, Method, find_method
 from lincent.model_selection.runner import ExperimentResult, Progress, run_experiment
 from lincent.tables.formats import TableError
-from lincent.tables.infer import ColumnOptions, hash_rows, independent_fraction, infer_schema
+from lincent.tables.infer import ColumnOptions, independent_fraction, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 
 MIN_SAMPLES_PER_CLASS = 4
@@ -76,8 +76,8 @@ def make_problem(
     prepared = infer_schema(table, target, ColumnOptions(**overrides), least=MIN_SAMPLES_PER_CLASS)
     path = Path("stdin" if what == "-" else what)
     groups = prepared.groups
-    if groups is None and independent_fraction(prepared.frame, prepared.labels) < 1:
-        groups = hash_rows(prepared.frame, prepared.labels)  # copies stay on one side of a split
+    if groups is None and independent_fraction(prepared.frame, prepared.hashes) < 1:
+        groups = prepared.hashes  # copies stay on one side of a split
     return Problem(
         name=path.name.split(".")[0] or path.name,
         X=prepared.frame,

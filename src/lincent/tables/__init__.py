@@ -6,5 +6,4 @@ schema      the columns of a model, and tables as frames with these columns
 infer       infer_schema: column types, target, target leakage
 encoder     TableEncoder: missing values and categories as numbers
 weighted    weighted statistics of columns
-code        an estimator with its parts as Python code
 """

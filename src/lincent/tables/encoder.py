@@ -29,15 +29,6 @@ LEAST_MISSING = 0.01  # fraction of missing numbers from which on there is an in
 MISSING = "(missing)"
 
 
-def missing_token(values: Iterable[str]) -> str:
-    """Return a token for missing text that equals none of the values."""
-    taken = set(values)
-    token = MISSING
-    while token in taken:
-        token += "'"
-    return token
-
-
 @dataclass(frozen=True)
 class EncodedColumn:
     """The encoding of one column: its categories, or None and the value for missing numbers."""
@@ -250,12 +241,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = table.read()
         counted = weight > 0
         texts = (column[counted] for column in columns if column.dtype == object)
-        self.missing_ = missing_token(word for column in texts for word in column)
+        words = {word for column in texts for word in column}
+        self.missing_ = MISSING
+        while self.missing_ in words:
+            self.missing_ += "'"
         self.columns_ = []
         for name, column, categorical in zip(table.names, columns, table.categorical, strict=True):
             if categorical:
-                words = [self.missing_ if word is None else word for word in column[counted]]
-                distinct, code = np.unique(np.array(words, dtype=object), return_inverse=True)
+                cells = [self.missing_ if word is None else word for word in column[counted]]
+                distinct, code = np.unique(np.array(cells, dtype=object), return_inverse=True)
                 count = np.bincount(code.reshape(-1), weights=weight[counted])
                 kept = np.sort(np.argsort(-count, kind="stable")[:MOST_CATEGORIES])
                 categories = tuple(str(category) for category in distinct[kept])

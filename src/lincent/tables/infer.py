@@ -26,7 +26,6 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.tree import DecisionTreeClassifier
 
 from lincent._errors import listed, nearest
-from lincent.tables.encoder import missing_token
 from lincent.tables.formats import TableError, pa, pc, pd
 from lincent.tables.read import MISSING_TOKENS, UserTable, read_table
 from lincent.tables.schema import (
@@ -146,21 +145,22 @@ class ColumnReport:
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A table with its schema, as features, labels and groups ready for training."""
+    """A table with its schema, as features, labels, row hashes and groups ready for training."""
 
     table: UserTable = field(repr=False)
     schema: Schema = field(repr=False)
     columns: tuple[ColumnReport, ...]
     frame: Any = field(repr=False)
     labels: np.ndarray = field(repr=False)
+    hashes: np.ndarray = field(repr=False)
     groups: np.ndarray | None = field(repr=False)
     warnings: tuple[str, ...]
 
     def take(self, rows: np.ndarray) -> PreparedTable:
         """Return some of the rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        table, frame = self.table.take(rows), self.frame.iloc[rows]
-        return replace(self, table=table, frame=frame, labels=self.labels[rows], groups=groups)
+        arrays = {"labels": self.labels, "hashes": self.hashes, "groups": self.groups}
+        taken = {name: None if array is None else array[rows] for name, array in arrays.items()}
+        return replace(self, table=self.table.take(rows), frame=self.frame.iloc[rows], **taken)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -187,14 +187,16 @@ def infer_schema(
     groups = read_groups(table, options.group, labels) if options.group else None
     reports, schema, frame = _infer_columns(table, target, labels, options, odd)
     warnings += odd.messages + [report.message for report in reports if report.message]
-    duplicates = len(labels) - len(np.unique(hash_rows(frame, labels)))
+    hashes = hash_rows(frame, labels)
+    duplicates = len(labels) - len(np.unique(hashes))
     if duplicates:
         warnings.append(
             f"{duplicates} of {len(labels)} rows repeat an earlier row; equal rows stay on one "
             "side of every split."
         )
     pa.default_memory_pool().release_unused()  # else it keeps that of columns that were text
-    return PreparedTable(table, schema, tuple(reports), frame, labels, groups, tuple(warnings))
+    columns = tuple(reports)
+    return PreparedTable(table, schema, columns, frame, labels, hashes, groups, tuple(warnings))
 
 
 def columns_left_out(data: Any, labels: np.ndarray, keep: Iterable[str] = ()) -> dict[str, str]:
@@ -236,18 +238,15 @@ def _infer_columns(
             f"{table.name} has no column beside the target {target!r} to learn from"
             + (f": {reasons}." if reasons else ".")
         )
-    types, words = {}, {}
-    for r in used:
-        values = plain_array(table.data.column(r.name))
-        types[r.name] = str(values.type)
-        words[r.name] = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
-    missing = missing_token(word for own in words.values() for word in own)
     columns = []
     for r in used:
-        categories = tuple(sorted(missing if word is None else word for word in words[r.name]))
-        columns.append(Column(r.name, r.kind, types[r.name], categories, r.marks, r.form, r.detail))
+        values = plain_array(table.data.column(r.name))
+        words = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
+        categories = tuple(sorted(words, key=lambda word: word or ""))  # missing first
+        type = str(values.type)
+        columns.append(Column(r.name, r.kind, type, categories, r.marks, r.form, r.detail))
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
-    schema = Schema(tuple(columns), target or "", ids, missing)
+    schema = Schema(tuple(columns), target or "", ids)
     frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
     leaks = {
         column.name
@@ -496,40 +495,36 @@ def hash_rows(frame: Any, labels: np.ndarray) -> np.ndarray:
     return np.asarray(mixed * np.uint64(3) + names, dtype=np.uint64)
 
 
-def independent_fraction(frame: Any, labels: np.ndarray) -> float:
+def independent_fraction(frame: Any, hashes: np.ndarray) -> float:
     """Return the fraction of the rows that count in intervals: copies of a row count once.
 
     Rows of a table with few distinct values coincide without being copies.  They are copies where
     far more pairs are equal than independent columns would have.
     """
-    counts = np.unique(hash_rows(frame, labels), return_counts=True)[1].astype(float)
+    counts = np.unique(hashes, return_counts=True)[1].astype(float)
     pairs = float((counts * (counts - 1)).sum())
     by_column = [column.value_counts(dropna=False, normalize=True) for _, column in frame.items()]
-    chance = np.prod([float((shares**2).sum()) for shares in by_column]) * len(labels) ** 2
-    return len(labels) / float((counts**2).sum()) if pairs > 10 * chance else 1.0
+    chance = np.prod([float((shares**2).sum()) for shares in by_column]) * len(hashes) ** 2
+    return len(hashes) / float((counts**2).sum()) if pairs > 10 * chance else 1.0
 
 
 # The target and groups of rows.
 
 
-class MissingTarget(TableError):
-    """Rows have no class."""
-
-
 def labeled_rows(
-    table: UserTable, target: str, strict: bool = False
+    table: UserTable, target: str, strict: bool = False, least: int = 1
 ) -> tuple[UserTable, np.ndarray]:
     """Return the rows that have a class, and their classes: text, booleans or whole numbers.
 
-    All rows must have a class if ``strict``, else one of them; a warning of the table counts the
-    others.
+    All rows must have a class if ``strict``, else ``least`` of them; a warning of the table counts
+    the others.
     """
     labels, missing = _read_labels(table, target)
     if not missing.any():
         return table, labels
-    if strict or missing.all():
+    if strict or len(labels) < least:
         more = f" ({missing.sum()} such rows)" if missing.sum() > 1 else ""
-        raise MissingTarget(
+        raise TableError(
             f"{_first(table, target, missing)}: the target is missing{more}; fill it in or "
             "remove the row."
         )

@@ -28,8 +28,6 @@ from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
 from lincent._errors import AppError, first_line
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
@@ -65,7 +63,7 @@ _POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is read; None is inferred.  The options of a table that was read have no None."""
+    """How a file is read; None is inferred.  Those of a text file that was read have no None."""
 
     format: str | None = None
     separator: str | None = None
@@ -104,7 +102,7 @@ class UserTable:
         number = self.data.schema.names.index(column) + 1
         return f"{self.name}: {row}column {number} ({column!r})"
 
-    def take(self, rows: np.ndarray) -> UserTable:
+    def take(self, rows: Any) -> UserTable:
         """Return some of the rows, which keep their numbers."""
         positions = rows if self.positions is None else self.positions[rows]
         return replace(self, data=self.data.take(pa.array(rows)), positions=positions)
@@ -159,7 +157,7 @@ def read_batches(
                 # Arrow reads no number beside a no-break space, and a stream is read once only.
                 if b"\xa0" in source.head or is_stream(data):
                     types = {}
-                table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
+                table = UserTable(None, source.name, 2, dialect)
                 batches = arrow_csv.open_csv(stream, **_csv_options(source, dialect, types))
             elif source.format == formats.PARQUET:
                 table = UserTable(None, source.name)
@@ -251,13 +249,12 @@ def _split(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
 def _read(source: OpenedTable, options: ReadOptions) -> UserTable:
     if source.format == CSV:
         return _read_csv(source, options)
-    options = replace(options, format=source.format)
     if source.format == formats.EXCEL:
         data, sheet, count = formats.read_excel(source.seekable(), source.name, options.sheet)
         warnings: tuple[str, ...] = ()
         if count > 1 and options.sheet is None:
             warnings = (f"read the sheet {sheet!r}, the first of {count} (--sheet names another).",)
-        return UserTable(data, source.name, 2, replace(options, sheet=sheet), warnings)
+        return UserTable(data, source.name, 2, options, warnings)
     if source.format == formats.JSON:
         data = formats.read_json(source.stream, source.name)
     elif source.format == formats.PARQUET:

@@ -1,7 +1,7 @@
 """The schema of a model: names, kinds and categories of its columns, and how cells are converted.
 
 Numbers stay numbers (missing ones are imputed later); true and false become 1 and 0; a date becomes
-a few numbers; text is a category, and missing text is a category of its own.  Columns are
+a few numbers; text is a category, None where missing (``tables.encoder``).  Columns are
 identified by name, so their order does not matter; those that are not in the schema are ignored.
 """
 
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import first_line, listed
-from lincent.tables.encoder import MISSING
 from lincent.tables.formats import TableError, check_unique, pa, pc, pd
 from lincent.tables.read import MISSING_TOKENS, UserTable
 
@@ -41,8 +40,8 @@ class Column:
     ----------
     name, kind, type : str
         Name, kind, and the Arrow type in training.
-    categories : tuple of str
-        The values of a category in training, the token for missing among them.
+    categories : tuple of str or None
+        The values of a category in training; None is missing.
     marks : tuple of str
         Cells of a column of numbers that mean missing, such as ``?``.
     form : str
@@ -56,7 +55,7 @@ class Column:
     name: str
     kind: str
     type: str
-    categories: tuple[str, ...] = ()
+    categories: tuple[str | None, ...] = ()
     marks: tuple[str, ...] = ()
     form: str = ""
     detail: str = ""
@@ -72,15 +71,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """All columns that the model uses, the target and the identifiers.
-
-    ``missing`` is the token for missing text; no text of the training table equals it.
-    """
+    """All columns that the model uses, the target and the identifiers."""
 
     columns: tuple[Column, ...]
     target: str
     ids: tuple[str, ...] = ()
-    missing: str = MISSING
 
     @property
     def names(self) -> list[str]:
@@ -115,7 +110,7 @@ class Schema:
             Column(**{**c, "categories": tuple(c["categories"]), "marks": tuple(c["marks"])})
             for c in data["columns"]
         )
-        return cls(columns, data["target"], tuple(data["ids"]), data["missing"])
+        return cls(columns, data["target"], tuple(data["ids"]))
 
 
 # Arrow types and cells.
@@ -265,7 +260,7 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
                 f"{MEANING[column.kind]} in it."
             )
         if column.kind == CATEGORY:
-            data[column.name] = _categories(column, values, schema.missing, odd)
+            data[column.name] = _categories(column, values, odd)
         elif column.kind == DATE:
             data |= zip(column.inputs, _date_parts(column, values, table, odd), strict=True)
         else:
@@ -307,11 +302,8 @@ def _date_parts(column: Column, values: Any, table: UserTable, odd: OddCells) ->
     return [parts[name].to_numpy(dtype=np.float64) for name in wanted]
 
 
-def _categories(column: Column, values: Any, missing: str, odd: OddCells) -> np.ndarray:
+def _categories(column: Column, values: Any, odd: OddCells) -> np.ndarray:
     text = with_nulls(values, set(MISSING_TOKENS) - set(column.categories))
-    # A cell that equals the token for missing, but is there, is a value that training did not have.
-    text = pc.if_else(pc.equal(text, missing), missing + "'", text)
-    text = pc.fill_null(text, missing)
     in_training = pc.is_in(text, value_set=pa.array(column.categories, pa.string()))
     count = len(text) - int(pc.sum(in_training).as_py() or 0)
     if count:

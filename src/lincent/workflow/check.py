@@ -147,7 +147,7 @@ class TableCheck:
             **({"(predicted class)": _Categories(predicted, rows)} if predicted else {}),
             self.schema.target: _Categories(classes, rows),
         }
-        self.odd, self.rows = OddCells(), 0
+        self.odd, self.rows, self.missing = OddCells(), 0, model.pipeline[0].missing_
         self.seen, self.extra = set[str](), set[str]()
 
     def add(self, frame: Any, scored: dict[str, np.ndarray] | None) -> None:
@@ -156,7 +156,10 @@ class TableCheck:
         self.seen.update(frame.columns)
         for name, part in self.inputs.items():
             if name in frame:
-                part.add(frame[name].to_numpy())
+                values = frame[name]
+                if isinstance(part, _Categories):  # a cell that reads like the token is unseen
+                    values = values.mask(values == self.missing, "").fillna(self.missing)
+                part.add(values.to_numpy())
         for name, key in (("(score)", "score"), ("(predicted class)", "class")):
             if scored is not None and name in self.outputs:
                 values = np.asarray(scored[key])

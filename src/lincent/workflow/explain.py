@@ -72,9 +72,7 @@ def explain_model(
         table = _read_labeled(model, data, strict, reading)
         check_by(table, by)
         explanation["table_notes"] = [*table.warnings]
-        known, decided = training_rows(
-            summary.get("row_hashes"), hash_rows(table.frame, table.labels)
-        )
+        known, decided = training_rows(summary.get("row_hashes"), table.hashes)
         if known.any():
             table, message = _without_training_rows(table, known, decided)
             explanation["table_notes"].append(message)
@@ -115,7 +113,8 @@ def _read_labeled(model: Model, data: Any, strict: bool, reading: ReadOptions) -
         )
     frame = to_frame(model.schema, table, odd)
     notes = (*table.warnings, *odd.messages)
-    return PreparedTable(table, model.schema, (), frame, labels, None, notes)
+    hashes = hash_rows(frame, labels)
+    return PreparedTable(table, model.schema, (), frame, labels, hashes, None, notes)
 
 
 def _without_training_rows(
@@ -143,7 +142,7 @@ def _evaluate_on(model: Model, prepared: PreparedTable, by: str | None) -> dict[
     encoded = model.pipeline[:-1].transform(frame)
     scores, probabilities = model.scores(encoded)
     rows, threshold = np.arange(len(labels)), model.threshold
-    how, effective = f"{len(rows)} rows", independent_fraction(frame, labels)
+    how, effective = f"{len(rows)} rows", independent_fraction(frame, prepared.hashes)
     held = HeldOut(rows, labels, scores, probabilities, rows, how, effective)
     predicted = model.predict_codes(scores, probabilities)
     positive = None if threshold is None else threshold.positive

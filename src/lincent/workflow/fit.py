@@ -17,8 +17,7 @@ import datetime
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -44,10 +43,10 @@ from lincent.inspection.thresholds import (
 )
 from lincent.model_selection.metrics import confusion_matrix
 from lincent.tables.encoder import table_pipeline
-from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, infer_schema
+from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.check import pack_hashes, reference
-from lincent.workflow.large_file import LargeFit, find_large
+from lincent.workflow.large_file import find_large
 from lincent.workflow.out_of_fold import check_by, evaluate_rows, make_splits, out_of_fold
 
 CLASSES = {
@@ -155,20 +154,15 @@ def fit_table(
     check_threshold(metric, threshold, costs=costs)
     options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, group)
     started = time.perf_counter()
-    file, large = find_large(data, reading, options, random_state, log), None
-    if file is None:
-        user_table = read_table(data, reading)
+    large = find_large(data, reading, options, random_state, log)
+    user_table = read_table(data, reading) if large is None else large.first
+    if large is None:
         log(f"read {user_table.data.num_rows} rows, {user_table.data.num_columns} columns")
-    else:
-        user_table = file.first
     if target is None:
         target = str(user_table.data.schema.names[-1])
         log(f"the target is {target!r}, the last column (--target names another).")
-    if file is None:
-        table = infer_schema(user_table, target, options, strict=strict)
-    else:
-        large = LargeFit(file, target, options, strict)
-        table = large.table
+    sample = user_table if large is None else large.sample()
+    table = infer_schema(sample, target, options, strict=strict)
     for warning in table.warnings:
         log(warning)
     check_threshold(metric, threshold, np.unique(table.labels), positive, costs)
@@ -181,15 +175,18 @@ def fit_table(
     n_rows, n_columns = table.frame.shape
     which = f"{n_rows} rows" if large is None else "all rows"
     progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)
-    caught: list[str] = []
-    with _collect_warnings(caught), _console.listening(progress):
-        if large is not None:
-            held = large.fit(pipeline)
-            encoded = pipeline[:-1].transform(table.frame)
-        else:
-            encoded = pipeline[0].fit_transform(table.frame, table.labels)
-            classifier.fit(encoded, table.labels)
-            held = out_of_fold(pipeline, table, random_state, progress)
+    with warnings.catch_warnings(record=True) as caught, _console.listening(progress):
+        warnings.simplefilter("always")
+        try:
+            if large is not None:
+                held = large.fit(pipeline, table, strict)
+                encoded = pipeline[:-1].transform(table.frame)
+            else:
+                encoded = pipeline[0].fit_transform(table.frame, table.labels)
+                classifier.fit(encoded, table.labels)
+                held = out_of_fold(pipeline, table, random_state)
+        except ValueError as error:  # data that cannot be fitted
+            raise AppError(first_line(error, 400)) from error
     # Predictions of single training rows are no part of a model to hand on.
     for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
         vars(classifier).pop(attribute, None)
@@ -204,7 +201,7 @@ def fit_table(
     summary: dict[str, Any] = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
-        **training_summary(classifier, table),
+        **training_summary(pipeline, table),
         **(large.summary() if large is not None else {}),
         **_evaluation_summary(classifier, table, held, metric, threshold, costs, positive, by),
         "reference": reference(table, held, classes),
@@ -220,21 +217,10 @@ def fit_table(
         )
     if not rows:
         summary |= {"suspected_label_errors": [], "examples": []}
-    summary["warnings"] = sorted({*caught, *summary["warnings"]})
+    messages = (first_line(warning.message, 400) for warning in caught)
+    summary["warnings"] = sorted({*messages, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
     return Model(pipeline, table.schema, summary, _versions.lincent())
-
-
-@contextmanager
-def _collect_warnings(messages: list[str]) -> Iterator[None]:
-    """Collect warnings as messages; raise an ``AppError`` for data that cannot be fitted."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except ValueError as error:
-            raise AppError(first_line(error, 400)) from error
-    messages += sorted({first_line(warning.message, 400) for warning in caught})
 
 
 def _evaluation_summary(
@@ -293,15 +279,16 @@ def _costs(
     return {"costs": dict(costs), "per_row": means[0], "own_threshold": means[1], "always": always}
 
 
-def training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
+def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
     """Return what was fitted to which data."""
     classes, counts = np.unique(table.labels, return_counts=True)
-    schema, frame, hashes = table.schema, table.frame, hash_rows(table.frame, table.labels)
+    schema, frame, hashes = table.schema, table.frame, table.hashes
+    classifier, token = pipeline[-1], pipeline[0].missing_
     digest = hashlib.sha256("\x1f".join(frame.columns).encode() + np.sort(hashes).tobytes())
     missing = frame[schema.numeric].isna().mean()
-    shares = {name: {schema.missing: float(share)} for name, share in missing.items() if share}
+    shares = {name: {token: float(share)} for name, share in missing.items() if share}
     for name in schema.categorical:
-        frequencies = frame[name].value_counts(normalize=True)
+        frequencies = frame[name].fillna(token).value_counts(normalize=True)
         shares[name] = {str(value): float(share) for value, share in frequencies.items()}
     certificate = None
     # FQCC's gap certifies a local optimum, which bounds no distance to the best.

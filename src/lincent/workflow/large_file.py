@@ -16,7 +16,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -33,14 +33,7 @@ from lincent.inspection.evaluation import HeldOut
 from lincent.sources.batches import Batches
 from lincent.sources.shared_reads import run_concurrently
 from lincent.tables.formats import CSV, PARQUET, format_from_name, pa, parquet, unpacked_size
-from lincent.tables.infer import (
-    ColumnOptions,
-    MissingTarget,
-    PreparedTable,
-    hash_rows,
-    infer_schema,
-    labeled_rows,
-)
+from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, labeled_rows
 from lincent.tables.read import BATCH_ROWS, ReadOptions, UserTable, read_batches
 from lincent.tables.schema import OddCells, to_frame
 from lincent.workflow.check import MOST_HASHES, pack_hashes
@@ -70,13 +63,14 @@ def needed_memory(data: Any, format: str | None = None) -> float:
     return 0.0
 
 
-@dataclass(frozen=True)
 class LargeFile:
     """A table in a file that is read again for every pass over the data."""
 
-    data: Any
-    reading: ReadOptions
-    seed: int
+    def __init__(self, data: Any, reading: ReadOptions, seed: int) -> None:
+        self.data, self.reading, self.seed = data, reading, seed
+        self.classes: Counter[Any] = Counter()
+        self.hashes = np.empty(0, dtype=np.uint64)
+        self.passes = 1  # that of the sample
 
     @cached_property
     def first(self) -> UserTable:
@@ -121,67 +115,41 @@ class LargeFile:
         _, positions, rows = _smallest(taken, wanted)
         return replace(self.first, data=pa.Table.from_batches([rows]), positions=positions)
 
+    def fit(self, pipeline: Any, table: PreparedTable, strict: bool = False) -> HeldOut | None:
+        """Fit a pipeline to all rows; return the predictions of the second fit.
 
-def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the ``wanted`` rows with the smallest keys of several batches."""
-    keys, positions = (np.concatenate([batch[k] for batch in taken]) for k in (0, 1))
-    chosen = np.sort(np.argsort(keys, kind="stable")[:wanted])
-    rows = pa.Table.from_batches([batch[2] for batch in taken]).take(pa.array(chosen))
-    rows = rows.combine_chunks().to_batches()[0]
-    return keys[chosen], positions[chosen], rows
-
-
-def find_large(
-    data: Any,
-    reading: ReadOptions,
-    options: ColumnOptions,
-    random_state: int,
-    log: Callable[[str], None] = _console.silent,
-) -> LargeFile | None:
-    """Return the file where a fit needs more memory than there is; None otherwise."""
-    needed, available = needed_memory(data, reading.format), available_memory()
-    if needed <= available:
-        return None
-    if options.group is not None:
-        raise AppError("--group needs the table in memory, and it is larger than memory allows.")
-    file = LargeFile(data, reading, random_state)
-    log(
-        f"{data} would take about {needed / 2**30:.1f} GiB in memory, and "
-        f"{max(available, 0.0) / 2**30:.1f} GiB are free: it is read in batches; the schema is "
-        f"inferred from up to {file.sample_rows} rows."
-    )
-    return file
-
-
-class LargeFit:
-    """A file, its sample with an inferred schema, and the fits to all rows."""
-
-    def __init__(
-        self, file: LargeFile, target: str, options: ColumnOptions, strict: bool = False
-    ) -> None:
-        self.file, self.target, self.strict = file, target, strict
-        self.table: PreparedTable = infer_schema(file.sample(), target, options, strict=strict)
-        self.classes: Counter[Any] = Counter()
-        self.hashes = np.empty(0, dtype=np.uint64)
-        self.passes = 1  # that of the sample
-
-    def fit(self, pipeline: Any) -> HeldOut | None:
-        """Fit a pipeline to all rows; return the predictions of the second fit."""
-        table, classifier = self.table, pipeline[-1]
-        encoder = pipeline[0].fit(table.frame)
-        self._set_scale(encoder)
+        ``table`` is the sample with its schema.
+        """
+        classifier, encoder = pipeline[-1], pipeline[0].fit(table.frame)
+        scaler, zeros = StandardScaler(), np.zeros(len(encoder.scale_))
+        encoder.set_scale(zeros, zeros + 1.0)
+        for _, frame, labels in self._labeled(table, strict):
+            self.classes.update(labels.tolist())
+            self.hashes = np.union1d(self.hashes, hash_rows(frame, labels))[:MOST_HASHES]
+            if encoder.scale:
+                scaler.partial_fit(encoder.transform(frame))
+        if encoder.scale:
+            encoder.set_scale(scaler.mean_, scaler.scale_)
         probability = None
         if not getattr(classifier, "_searches_folds", True):  # calibrated below instead
             probability = classifier.probability
             classifier.set_params(probability=None)
         # At most a fifth of all rows evaluates.
-        most, rng = sum(self.classes.values()) // N_SPLITS, np.random.default_rng(self.file.seed)
+        most, rng = sum(self.classes.values()) // N_SPLITS, np.random.default_rng(self.seed)
         rows = np.sort(rng.permutation(len(table.labels))[:most])
         labels = table.labels[rows]
         counts = Counter(labels.tolist())
         second = clone(classifier)
         second.set_params(tol=max(second.tol, EVALUATION_TOL))
-        everything, rest = self._streams(encoder, table.table.rows(rows))
+        held_out = table.table.rows(rows)
+
+        def read() -> Iterator[tuple[Any, Any, Any]]:
+            for numbers, frame, labels in self._labeled(table, strict):
+                weight = np.isin(numbers, held_out, invert=True).astype(np.float64)
+                yield encoder.transform(frame), labels, weight
+
+        everything = Batches(read, None, lambda X, y, weight: (X, y, None))
+        rest = Batches(read, None)
         fits = [partial(classifier.fit, everything, everything.target)]
         if any(not 0 < counts[name] < count for name, count in self.classes.items()):
             fits[0]()
@@ -215,41 +183,49 @@ class LargeFit:
             "classes": {str(name): self.classes[name] for name in names},
         }
 
-    def _batches(self) -> Iterator[tuple[np.ndarray, Any, np.ndarray]]:
+    def _labeled(
+        self, table: PreparedTable, strict: bool
+    ) -> Iterator[tuple[np.ndarray, Any, np.ndarray]]:
         """Yield row numbers, features and classes of the rows, and report the pass."""
         self.passes += 1
         _console.step(f"pass {self.passes} over the rows", 0, 0)
-        type, odd = self.table.labels.dtype, OddCells(self.strict)
-        for batch in self.file.batches():
-            try:
-                rows, labels = labeled_rows(batch, self.target, self.strict)
-            except MissingTarget:
-                if self.strict:
-                    raise
-                continue  # no row of the batch has a class
+        type, odd = table.labels.dtype, OddCells(strict)
+        for batch in self.batches():
+            rows, labels = labeled_rows(batch, table.schema.target, strict, least=0)
+            if not len(labels):
+                continue
             if type.kind not in "UO" or labels.dtype.kind not in "UO":
                 labels = labels.astype(str if type.kind in "UO" else type)
             numbers = rows.rows(np.arange(len(labels)))
-            yield numbers, to_frame(self.table.schema, rows, odd), labels
+            yield numbers, to_frame(table.schema, rows, odd), labels
 
-    def _set_scale(self, encoder: Any) -> None:
-        """Scale by means and deviations over all rows; count the classes, hash the rows."""
-        scaler, zeros = StandardScaler(), np.zeros(len(encoder.scale_))
-        encoder.set_scale(zeros, zeros + 1.0)
-        for _, frame, labels in self._batches():
-            self.classes.update(labels.tolist())
-            self.hashes = np.union1d(self.hashes, hash_rows(frame, labels))[:MOST_HASHES]
-            if encoder.scale:
-                scaler.partial_fit(encoder.transform(frame))
-        if encoder.scale:
-            encoder.set_scale(scaler.mean_, scaler.scale_)
 
-    def _streams(self, encoder: Any, held_out: np.ndarray) -> tuple[Batches, Batches]:
-        """Return the encoded rows as batches: all, and without those of these row numbers."""
+def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return the ``wanted`` rows with the smallest keys of several batches."""
+    keys, positions = (np.concatenate([batch[k] for batch in taken]) for k in (0, 1))
+    chosen = np.sort(np.argsort(keys, kind="stable")[:wanted])
+    rows = pa.Table.from_batches([batch[2] for batch in taken]).take(pa.array(chosen))
+    rows = rows.combine_chunks().to_batches()[0]
+    return keys[chosen], positions[chosen], rows
 
-        def read() -> Iterator[tuple[Any, Any, Any]]:
-            for numbers, frame, labels in self._batches():
-                weight = np.isin(numbers, held_out, invert=True).astype(np.float64)
-                yield encoder.transform(frame), labels, weight
 
-        return Batches(read, None, lambda X, y, weight: (X, y, None)), Batches(read, None)
+def find_large(
+    data: Any,
+    reading: ReadOptions,
+    options: ColumnOptions,
+    random_state: int,
+    log: Callable[[str], None] = _console.silent,
+) -> LargeFile | None:
+    """Return the file where a fit needs more memory than there is; None otherwise."""
+    needed, available = needed_memory(data, reading.format), available_memory()
+    if needed <= available:
+        return None
+    if options.group is not None:
+        raise AppError("--group needs the table in memory, and it is larger than memory allows.")
+    file = LargeFile(data, reading, random_state)
+    log(
+        f"{data} would take about {needed / 2**30:.1f} GiB in memory, and "
+        f"{max(available, 0.0) / 2**30:.1f} GiB are free: it is read in batches; the schema is "
+        f"inferred from up to {file.sample_rows} rows."
+    )
+    return file

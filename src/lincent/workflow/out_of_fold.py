@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from lincent._console import Progress
+from lincent import _console
 from lincent._errors import AppError, nearest
 from lincent.inspection.evaluation import (
     HeldOut,
@@ -27,7 +27,7 @@ from lincent.inspection.evaluation import (
 from lincent.inspection.thresholds import DecisionThreshold, positive_code
 from lincent.model_selection.folds import make_folds
 from lincent.tables.formats import pa
-from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction
+from lincent.tables.infer import PreparedTable, independent_fraction
 from lincent.tables.schema import is_text, plain_array, text_to_numbers, with_nulls
 
 N_SPLITS = 5
@@ -42,11 +42,11 @@ def make_splits(table: PreparedTable, random_state: int) -> list[tuple[np.ndarra
     There are none where a class is too small.
     """
     classes, codes = np.unique(table.labels, return_inverse=True)
-    groups, copies = table.groups, independent_fraction(table.frame, table.labels) < 1
+    groups, copies = table.groups, independent_fraction(table.frame, table.hashes) < 1
     if groups is not None:
         together = groups
     else:
-        together = hash_rows(table.frame, table.labels) if copies else np.arange(len(codes))
+        together = table.hashes if copies else np.arange(len(codes))
     least = min(len(np.unique(together[codes == code])) for code in range(len(classes)))
     if least < 2:
         return []
@@ -61,14 +61,12 @@ def make_splits(table: PreparedTable, random_state: int) -> list[tuple[np.ndarra
     return splits if all(complete) else []
 
 
-def out_of_fold(
-    pipeline: Any, table: PreparedTable, random_state: int, progress: Progress
-) -> HeldOut | None:
+def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldOut | None:
     """Return out-of-fold predictions of a fitted pipeline; None where a class is too small."""
     classifier = pipeline[-1]
     scores: Any = getattr(classifier, "out_of_fold_scores_", None)
     knows_groups = table.groups is None or "cv" in classifier.get_params(deep=False)
-    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
+    effective = EFFECTIVE * independent_fraction(table.frame, table.hashes)
     if scores is not None and knows_groups:
         scores = np.asarray(scores)
         rows = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
@@ -76,7 +74,7 @@ def out_of_fold(
             labels, scores = table.labels[rows], scores[rows]
             own = getattr(classifier, "out_of_fold_probabilities_", None)
             own = None if own is None else np.asarray(own)[rows]
-            folds = hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS)
+            folds = table.hashes[rows] % np.uint64(N_SPLITS)
             how = f"{len(rows)} rows, each scored by models fitted without it"
             return HeldOut(rows, labels, scores, own, folds, how, effective)
     splits = make_splits(table, random_state)
@@ -86,7 +84,7 @@ def out_of_fold(
     scale = _score_scale(pipeline, table.frame, codes)
     folds, scores, probabilities = np.zeros(n_rows, dtype=np.intp), [], []
     for fold, (train, test) in enumerate(splits):
-        progress("held-out fold", fold, len(splits))
+        _console.step("held-out fold", fold, len(splits))
         model = clone(pipeline).fit(table.frame.iloc[train], table.labels[train])
         held_out = table.frame.iloc[test]
         values = np.asarray(model.decision_function(held_out), dtype=np.float64)
@@ -96,7 +94,7 @@ def out_of_fold(
         folds[test] = fold
         if hasattr(model[-1], "predict_proba"):
             probabilities.append(model.predict_proba(held_out))
-    progress("held-out fold", len(splits), len(splits))
+    _console.step("held-out fold", len(splits), len(splits))
     grouped = "" if table.groups is None else ", groups kept together"
     how = f"{n_rows} rows in {len(splits)} folds{grouped}"
     order = np.argsort(np.concatenate([test for _, test in splits]))

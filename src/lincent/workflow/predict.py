@@ -129,28 +129,28 @@ def predict_file(
     if output_format not in (None, CSV, PARQUET):
         what = f"The format {output_format!r} (--output-format)"
         raise AppError(f"{what} is neither csv nor parquet.")
-    if output_format is None:
-        output_format = CSV if is_stream(output) else format_from_name(output) or CSV
-        if output_format not in (CSV, PARQUET):
-            raise AppError(
-                f"{output}: predictions are written as CSV or Parquet: name such a file."
-            )
+    by_name = CSV if is_stream(output) else format_from_name(output)
+    output_format = output_format or by_name or CSV
+    if output_format not in (CSV, PARQUET):
+        raise AppError(f"{output}: predictions are written as CSV or Parquet: name such a file.")
     check_output(output, force=force, others=(data,))
     run, started = Scored(), time.perf_counter()
     batches = _scored_batches(
         model, data, run, contributions, reasons, threshold, ids=ids, keep_all=keep_all,
         prefix=prefix, strict=strict, reading=reading,
     )  # fmt: skip
-    first = next(batches, None)
-    if first is None:
-        raise AppError("The table has no rows to score.")
-    with (
-        atomic_write(output, force=force) as file,
-        _writer(file, output_format, first.schema) as writer,
-    ):
-        for batch in chain([first], batches):
-            writer.write_batch(batch)
-            progress(run.rows)
+    first = next(batches)
+    with atomic_write(output, force=force) as file:
+        if output_format == CSV:
+            writer = arrow_csv.CSVWriter(file, first.schema)
+        else:
+            # Few classes repeat; scores and identifiers do not, and looking for them takes time.
+            repeated = [field.name for field in first.schema if field.name.endswith("class")]
+            writer = parquet.ParquetWriter(file, first.schema, use_dictionary=repeated)
+        with writer:
+            for batch in chain([first], batches):
+                writer.write_batch(batch)
+                progress(run.rows)
     run.seconds = time.perf_counter() - started
     return run
 
@@ -194,12 +194,9 @@ def predict_table(
     scored = _scored_batches(
         model, table, run, contributions, reasons, threshold, keep_all=keep_all, strict=strict
     )
-    batches = list(scored)
-    if not batches:
-        raise AppError("The table has no rows to score.")
+    table = pa.Table.from_batches(scored)
     for message in run.odd.messages:
         warnings.warn(message, UserWarning, stacklevel=2)
-    table = pa.Table.from_batches(batches)
     package = package_of(data)
     if package == "pandas":
         frame = table.to_pandas()
@@ -250,9 +247,9 @@ def _scored_batches(
             if name not in columns:
                 raise AppError(f"The table has no column {name!r} to keep.")
         frame = to_frame(model.schema, batch, None if strict else run.odd)
-        new = model.score_batch(batch, frame, explainer if contributions else None)
-        if reasons:
-            new |= model.score_batch(batch, frame, explainer, reasons)
+        new = model.score_batch(
+            batch, frame, explainer, contributions=contributions, reasons=reasons
+        )
         check.add(frame, new)
         names = [prefix + name for name in new]
         for name in names:
@@ -270,15 +267,8 @@ def _scored_batches(
         arrays = [batch.data.column(name) for name in kept]
         arrays += [pa.array(values) for values in new.values()]
         yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *names])
+    if not run.rows:
+        raise AppError("The table has no rows to score.")
     run.check = check.result()
     if model.threshold is not None:
         run.threshold = f"is {model.threshold.by}"
-
-
-def _writer(file: Any, format: str, schema: Any) -> Any:
-    """Return a writer of record batches."""
-    if format == CSV:
-        return arrow_csv.CSVWriter(file, schema)
-    # Few classes repeat; scores and identifiers do not, and looking for repeats takes time.
-    repeated = [field.name for field in schema if field.name.endswith("class")]
-    return parquet.ParquetWriter(file, schema, use_dictionary=repeated)
