@@ -19,15 +19,13 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.metaestimators import available_if
 
 from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
+from lincent.estimators.calibration import FoldFit, cross_fitted
 from lincent.estimators.linear import (
     LCC,
     Direction,
@@ -37,13 +35,7 @@ from lincent.estimators.linear import (
     fit_discriminator_on,
     squeeze_single,
 )
-from lincent.estimators.problem import (
-    BinaryProblem,
-    HostTraining,
-    binary_tasks,
-    combine_scores,
-    predicted_codes,
-)
+from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, check_class_weight
@@ -78,39 +70,27 @@ class Candidate(NamedTuple):
     discriminator: str
 
 
-class FittedCandidate(ClassifierMixin, BaseEstimator):
-    """A candidate as a fitted classifier, for a scorer to call."""
+@dataclass(eq=False, repr=False)
+class FittedCandidate(LCC):
+    """A candidate as a fitted LCC, for a scorer to call with samples that are checked already.
 
-    def __init__(
-        self,
-        candidate: Candidate,
-        directions: Sequence[Direction],
-        classes: np.ndarray,
-        strategy: str,
-    ) -> None:
-        # Without the solutions: on a cluster this is transferred, and their multipliers stay.
-        self.directions = [replace(part, solution=None) for part in directions]
-        self.candidate, self.classes, self.strategy = candidate, classes, strategy
-        self.C, self.margin, self.discriminator = candidate
-        self.classes_ = classes
-        self.coef_ = np.array([part.beta for part in directions])
-        self.intercept_ = np.array([part.intercept for part in directions])
-        self.n_features_in_ = self.coef_.shape[1]
-        self.calibration: Calibration | None = None
+    It has no solutions: on a cluster it is transferred, and their multipliers stay.
+    """
 
-    def _task_scores(self, X: Any) -> np.ndarray:
-        return np.stack([part.score(X) for part in self.directions], axis=1)
+    @classmethod
+    def of(
+        cls, candidate: Candidate, parts: Sequence[Direction], classes: np.ndarray, strategy: Any
+    ) -> FittedCandidate:
+        """Return the model of these directions."""
+        model = cls(*candidate, multi_class=strategy)
+        model.classes_, model.n_features_in_ = classes, len(parts[0].beta)
+        model._coef = np.array([part.beta for part in parts])
+        model._intercept = np.array([part.intercept for part in parts])
+        model._rules = [part.rule for part in parts]
+        return model
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        return combine_scores(self._task_scores(X), len(self.classes), self.strategy)
-
-    def predict(self, X: Any) -> np.ndarray:
-        return np.asarray(self.classes[predicted_codes(self.decision_function(X))])
-
-    @available_if(lambda self: self.calibration is not None)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        assert self.calibration is not None
-        return self.calibration.probability(self._task_scores(X))
+    def _rows_scores(self, X: Any) -> np.ndarray:
+        return self._task_scores(X)
 
 
 @dataclass(eq=False, repr=False)
@@ -395,7 +375,7 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
             gaps[k] = max(solution.relative_gap for solution in solutions)
             # All of it is scaled; the folds of a calibration may not be.
             scaled[k] = not calibrate and all(one.solver == SCALED for one in solutions)
-            models[k] = FittedCandidate(grid[k], directions, self.classes_, self.multi_class)
+            models[k] = FittedCandidate.of(grid[k], directions, self.classes_, self.multi_class)
         if not calibrate:
             return models, gaps, scaled
         assert isinstance(part, HostTraining)
@@ -410,7 +390,8 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
             whole, cross_fitted(whole, fit, part, self.multi_class), strict=True
         ):
             assert model is not None
-            model.calibration = unseen.calibration(str(self.probability), unit)
+            model.probability = self.probability
+            model._calibration = unseen.calibration(str(self.probability), unit)
         return models, gaps, scaled
 
     def _directions(
