@@ -47,8 +47,6 @@ from lincent.tables.weighted import median, quantiles
 
 PAIR_FLOOR = 1e-7
 """Bound on the probabilities of pairs before they are coupled."""
-SHRINK = 1e-3
-"""L2 term on a and b of the softmax; it matters only where the likelihood has no maximum."""
 BLOCK_ENTRIES = 1 << 14
 """Scores in a block of samples of the fit, which stays in the cache."""
 LEAK = 1e-6
@@ -256,7 +254,8 @@ def fit_softmax(
         target = np.where(target > 0, 1 - (n - 1) / total, 1 / total)
     sums = np.array([np.bincount(codes, fraction * row, n) for row in scores])
     wanted = np.array([(target * sums).sum(), frequency @ target @ count])
-    shrink = SHRINK / max(float(weight.sum()), 1.0)
+    # An L2 term on a and b; it matters only where the likelihood has no maximum.
+    shrink = 1e-3 / max(float(weight.sum()), 1.0)
     size = max(1, BLOCK_ENTRIES // n)
 
     def evaluate(at: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

@@ -56,10 +56,8 @@ from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solv
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.source import Kind, kind_of
 
-DEFAULT_MARGINS = 15
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 """The margins of the paper's parameter search."""
-BALANCED = "balanced_accuracy"
 
 
 class Candidate(NamedTuple):
@@ -185,7 +183,7 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
     0.96
     """
 
-    margins: Any = DEFAULT_MARGINS
+    margins: Any = 15
     _: KW_ONLY
     Cs: Any = (2.0,)
     discriminators: Any = ("distance",)
@@ -340,7 +338,7 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
         return data.partition([model for model in chosen if model is not None])
 
     def _score_model(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
-        if self.scoring == BALANCED:
+        if self.scoring == "balanced_accuracy":
             codes, predicted = (np.searchsorted(self.classes_, v) for v in (y, model.predict(X)))
             weight = extra.get("sample_weight")
             return balanced_accuracy(codes, predicted, len(self.classes_), weight)

@@ -40,16 +40,8 @@ from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, sample_by_key
 
 FLOOR = 1e-6
-BLOCK_ROWS, DEVICE_ENTRIES = 2048, 2**27
-"""Samples that are scored at a time, and on a device entries of them (a gigabyte)."""
-CACHED_ENTRIES = 2**17
-"""A megabyte of distances at a time (5,000 x 5,000: a third of the time of one large part)."""
-BATCH_ROWS = 4_096
-BATCH_ROUNDS = 3
-"""Passes of mini-batch k-means over the samples, at most."""
-ROWS_PER_CENTER = 4
-FULL_ENTRIES = 2**24
-"""Sparse data up to this size is clustered as dense: the centers are then the same."""
+BLOCK_ROWS = 2048
+"""Samples that are scored at a time."""
 
 
 def squared_distances(X: Any, points: np.ndarray) -> Any:
@@ -75,7 +67,8 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     if kind_of(X) is Kind.DEVICE:
         return namespace_of(X).xp.exp(-scale * squared_distances(X, points))
     kernel = np.empty((X.shape[0], len(points)))
-    step = max(1, CACHED_ENTRIES // max(1, len(points)))
+    # A megabyte at a time (5,000 x 5,000: a third of the time of one large part).
+    step = max(1, 2**17 // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
         for start in range(0, X.shape[0], step):
             part = squared_distances(X[start : start + step], points)
@@ -176,7 +169,8 @@ def local_scores(
     Computed in blocks, so that memory beyond the result does not grow with the number of samples.
     """
     place, scores = namespace_of(X), np.empty((X.shape[0], len(linear)))
-    step = BLOCK_ROWS if place is HOST else DEVICE_ENTRIES // (X.shape[1] + 2 * len(centers))
+    # On a device a gigabyte of entries at a time.
+    step = BLOCK_ROWS if place is HOST else 2**27 // (X.shape[1] + 2 * len(centers))
     for start in range(0, X.shape[0], max(step, 1)):
         part = slice(start, start + max(step, 1))
         rows = X[part].astype(np.float64, copy=False) if place is HOST else place.doubles(X[part])
@@ -250,7 +244,7 @@ def _unique_samples(
     points = X[rows[first]]  # a copy of these samples, sparse where X is
     if kind_of(X) is not Kind.SPARSE:
         points = np.ascontiguousarray(points)
-    elif points.shape[0] * points.shape[1] <= FULL_ENTRIES:
+    elif points.shape[0] * points.shape[1] <= 2**24:
         points = points.toarray()  # k-means uses other algorithms on sparse data
     return points.astype(np.float64, copy=False), counts, float(counts.sum())
 
@@ -269,7 +263,7 @@ def centers_of_samples(
     local = []
     for code, (points, counts, total) in enumerate(samples):
         if len(counts):
-            k = max(1, min(n_centers, int(total / ROWS_PER_CENTER), len(counts)))
+            k = max(1, min(n_centers, int(total / 4), len(counts)))
             centers, labels = _means(points, counts, k, seed)
             sizes = np.bincount(labels, weights=counts, minlength=k) * (total / counts.sum())
             local.append((centers, np.full(len(centers), code), sizes))
@@ -290,8 +284,8 @@ def _means(
             k,
             init=means.cluster_centers_,
             n_init=1,
-            batch_size=BATCH_ROWS,
-            max_iter=BATCH_ROUNDS,
+            batch_size=4096,
+            max_iter=3,
             reassignment_ratio=0.0,
             random_state=seed,
         ).fit(points, sample_weight=counts)
