@@ -397,12 +397,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 scores, scale = scores_of_folds(self, fold_fits, training, self.multi_class)
             else:
                 pairwise = self.__sklearn_tags__().input_tags.pairwise
-                [(scores, scale)] = cross_fitted(
-                    [self], self._fit_fold, training, self.multi_class, pairwise=pairwise
+                scores, scale = cross_fitted(
+                    self, self._fit_fold, training, self.multi_class, pairwise=pairwise
                 )
             scores.calibrate(self, scale)
 
-    def _fit_fold(self, part: HostTraining) -> list[Any]:
+    def _fit_fold(self, part: HostTraining) -> Any:
         """Return a silent copy fitted to some of the samples, for scores of the others."""
         quiet = {"probability": None, "verbose": 0}
         model = clone(self).set_params(**{k: v for k, v in quiet.items() if hasattr(self, k)})
@@ -410,7 +410,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for name in ("classes_", "n_features_in_", *self._searched):
             setattr(model, name, getattr(self, name))
         Classifier._learn(model, part)
-        return [model]
+        return model
 
     def _rows_scores(self, X: Any) -> np.ndarray:
         return self._task_scores(check_rows(self, X))

@@ -374,32 +374,27 @@ def score_scale(
 
 
 def cross_fitted(
-    models: Sequence[Any],
-    fit: Callable[[HostTraining], Sequence[Any]],
+    model: Any,
+    fit: Callable[[HostTraining], Any],
     training: HostTraining,
     strategy: str,
     *,
     pairwise: bool = False,
-) -> list[tuple[OutOfFoldScores, float]]:
-    """Return the out-of-fold scores of each model, and the scale of its own scores.
+) -> tuple[OutOfFoldScores, float]:
+    """Return the out-of-fold scores of a model, and the scale of its own scores.
 
-    ``fit`` fits the same models to some of the samples; where it has None for one, these samples
-    are scored by the model itself.  ``pairwise``: X is a kernel matrix.
+    ``fit`` fits the same model to some of the samples.  ``pairwise``: X is a kernel matrix.
     """
     fold = calibration_folds(training.X, training.codes, training.weight)
-    fits: list[list[FoldFit]] = [[] for _ in models]
+    fits: list[FoldFit] = []
     n_folds = int(fold.max(initial=-1)) + 1
     for k in range(n_folds):
         _console.step("out-of-fold scores, fold", k, n_folds)
         rows = fold != k  # of all folds at the end: masks, which are smaller than indices
         part = training.fold(np.flatnonzero(rows))
         part = part.with_features(part.X[:, rows]) if pairwise else part
-        for own, fitted in zip(fits, fit(part), strict=True):
-            own.append((fitted, rows, fold == k))
-    return [
-        scores_of_folds(model, own, training, strategy, pairwise=pairwise)
-        for model, own in zip(models, fits, strict=True)
-    ]
+        fits.append((fit(part), rows, fold == k))
+    return scores_of_folds(model, fits, training, strategy, pairwise=pairwise)
 
 
 def scores_of_folds(
@@ -425,8 +420,7 @@ def scores_of_folds(
     part = np.full(len(codes), -1)
     for k, (fitted, rows, held_out) in enumerate(folds):
         part[held_out] = k
-        if fitted is not None:
-            scores[held_out] = normalized(fitted, rows, held_out)[0]
+        scores[held_out] = normalized(fitted, rows, held_out)[0]
     return OutOfFoldScores(scores, codes, weight, part, n_classes, strategy), scale
 
 
