@@ -23,17 +23,18 @@ its own, and lower than the sample alone; its cost is linear in the number of sa
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.blas import dtrmm
+from sklearn.utils._param_validation import Interval
 
-from lincent.features.transformer import EncodedSamples, FeatureMap, check_least, class_codes
+from lincent.features.transformer import EncodedSamples, FeatureMap, class_codes
 from lincent.sources.array_namespace import HOST
 from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, kind_of, namespace_of
@@ -303,13 +304,17 @@ class RBFFeatures(FeatureMap):
 
     point_name: str
     """How a point is called in the names of the features; with "s_" the attribute of all."""
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureMap._parameter_constraints,
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "max_share": [Interval(Real, 0, 1, closed="right")],
+        "include_columns": ["boolean"],
+    }
 
     def _points(self) -> np.ndarray:
         return np.asarray(getattr(self, f"{self.point_name}s_"))
-
-    def _check_params(self) -> None:
-        if not isinstance(self.gamma, numbers.Real) or not 0 < float(self.gamma) < np.inf:
-            raise ValueError(f"gamma={self.gamma!r} is not usable: give a finite number above 0.")
 
     def _transform(self, Z: Any) -> Any:
         features = self._whitened(self._similarity(Z), namespace_of(Z))
@@ -388,14 +393,6 @@ class KernelLandmarks(RBFFeatures):
 
     point_name = "landmark"
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_least("n_landmarks", self.n_landmarks, 1)
-        if not 0 < self.max_share <= 1:
-            raise ValueError(
-                f"max_share={self.max_share!r} is not usable: give a number above 0, at most 1."
-            )
-
     def _fit(self, samples: EncodedSamples) -> KernelLandmarks:
         rows, counts = sample_by_key(samples.hashes, samples.weight)
         some = samples.Z[rows]
@@ -462,10 +459,6 @@ class LocalCenters(RBFFeatures):
     random_state: Any = 0
 
     point_name = "center"
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_least("n_centers", self.n_centers, 1)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
         return class_codes(self, y, n_samples)

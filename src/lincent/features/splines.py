@@ -31,12 +31,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
+from sklearn.utils._param_validation import Interval
 
-from lincent.features.transformer import EncodedSamples, FeatureMap, check_least
+from lincent.features.transformer import EncodedSamples, FeatureMap
 from lincent.sources.source import namespace_of
 from lincent.tables.weighted import quantiles, sample_by_key
 
@@ -299,12 +301,11 @@ class SplineFeatures(FeatureMap):
     categorical_features: Any = None
     random_state: Any = 0
 
-    def _check_params(self) -> None:
-        check_least("n_knots", self.n_knots, 3)
-        if not np.isfinite(self.smoothing) or self.smoothing < 0:
-            raise ValueError(
-                f"smoothing={self.smoothing!r} is not usable: give a finite number of at least 0."
-            )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureMap._parameter_constraints,
+        "n_knots": [Interval(Integral, 3, None, closed="left")],
+        "smoothing": [Interval(Real, 0, np.inf, closed="left")],
+    }
 
     def _fit(self, samples: EncodedSamples) -> SplineFeatures:
         rows, counts = sample_by_key(samples.hashes, samples.weight)
