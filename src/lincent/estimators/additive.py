@@ -23,7 +23,6 @@ by their hash; the coefficients are fitted to all samples, in memory or in place
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
@@ -33,7 +32,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
@@ -62,7 +60,7 @@ from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
-from lincent.model_selection.search import make_cv_results, search_folds
+from lincent.model_selection.search import make_cv_results, search_folds, warn_uncertified
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
@@ -526,12 +524,8 @@ class AdditiveModel(CommonParameters, BaseEstimator):
         self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
         self.n_iter_ = max(1, solution.iterations)
         if not self.duality_gap_ <= self.tol:
-            warnings.warn(
-                f"The optimum is not certified: the relative duality gap is {self.duality_gap_:.1e}"
-                f" (tol {self.tol:g}). Raise max_iter or time_limit.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            gap = f"relative duality gap {self.duality_gap_:.1e}"
+            warn_uncertified(f"The optimum ({gap}) is not certified")
 
     def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the share of each column in the mean absolute contributions of the terms."""
