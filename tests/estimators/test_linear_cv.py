@@ -7,10 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import balanced_accuracy_score, get_scorer
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold
 
 from lincent import LCC, LCCCV
 from lincent.estimators import linear_cv
+from lincent.estimators.calibration import fit_softmax
 from lincent.estimators.linear_cv import Candidate, best_candidate
 from lincent.model_selection.search import FoldScores
 from lincent.solvers.lp import path
@@ -87,27 +88,30 @@ def test_callable_scoring_sees_every_point():
     )
 
 
-def test_scoring_by_probability_needs_probabilities():
-    X, y = noisy(100)
-    with pytest.raises(ValueError, match="give probability='sigmoid'"):
-        LCCCV(3, scoring="neg_log_loss").fit(X, y)
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_scoring_by_probability(method, scoring, classes):
-    """As scikit-learn scores LCCCV with probabilities and a single margin."""
+def test_scoring_by_probability(scoring, classes):
+    """Probabilities of held-out samples are calibrated on their labels."""
     X, y = noisy(240, 4, classes=classes)
     margins, cv = [0.01, 0.3], StratifiedKFold(3)
-    settings = {"probability": method, "multi_class": "ovo" if classes == 3 else "ovr"}
+    settings = {"multi_class": "ovo" if classes == 3 else "ovr"}
     model = LCCCV(margins, scoring=scoring, cv=cv, **settings).fit(X, y)
     for k, margin in enumerate(margins):
-        # Folds that do not hold out every sample once: calibrated by five folds, as in the search.
-        single = LCCCV([margin], cv=[(np.arange(160), np.arange(80, 160))], **settings)
-        expected = cross_val_score(single, X, y, scoring=scoring, cv=cv).mean()
+        expected = []
+        for train, test in cv.split(X, y):
+            single = LCCCV([margin], **settings).fit(X[train], y[train])
+            scores = single.decision_function(X[test]).reshape(len(test), -1)
+            chance = fit_softmax(scores, y[test], np.ones(len(test))).probability(scores)
+            truth = np.eye(classes)[y[test]]
+            losses = {
+                "neg_log_loss": -np.log((chance * truth).sum(axis=1)),
+                "neg_brier_score": ((chance - truth) ** 2).sum(axis=1) / (2 if classes == 2 else 1),
+            }
+            expected.append(-losses[scoring].mean())
         found = model.cv_results_["mean_test_score"][k]
-        assert found == pytest.approx(expected, rel=1e-6)
+        assert found == pytest.approx(np.mean(expected), rel=1e-6)
+    assert not hasattr(model, "predict_proba")
+    model = LCCCV(margins, scoring=scoring, cv=cv, probability="sigmoid", **settings).fit(X, y)
     assert model.predict_proba(X).shape == (240, classes)
 
 
@@ -117,9 +121,7 @@ def test_scorer_of_one_s_own_by_probability():
     def sure(estimator, rows, labels):
         return float(estimator.predict_proba(rows)[np.arange(len(labels)), labels].mean())
 
-    with pytest.raises(ValueError, match="give probability='sigmoid'"):
-        LCCCV(3, scoring=sure, cv=3).fit(X, y)
-    model = LCCCV(3, scoring=sure, cv=3, probability="sigmoid").fit(X, y)
+    model = LCCCV(3, scoring=sure, cv=3).fit(X, y)
     assert 0.5 < model.best_score_ < 1
 
 

@@ -115,6 +115,7 @@ def test_three_classes(strategy):
     [
         {"scoring": "roc_auc"},
         {"scoring": "f1"},
+        {"scoring": "neg_log_loss"},
         {"scoring": make_scorer(f1_score, pos_label=0)},
         {"class_weight": "balanced", "scoring": "accuracy"},
         {"class_weight": {0: 1.0, 1: 2.0}},
@@ -205,7 +206,6 @@ def test_a_search_without_a_model(data):
         ({"cv": -np.ones(M, dtype=int)}, "gives no folds"),
         ({"cv": np.zeros(M, dtype=int)}, "fold 1 have none of class 0"),
         ({"probability": "sigmoid"}, "needs X in memory"),
-        ({"scoring": "neg_log_loss"}, "needs probabilities"),
         ({"scoring": lambda model, X, y: float(np.asarray(X).sum())}, None),
     ],
 )

@@ -2,14 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import brier_score_loss, get_scorer, make_scorer
 
-from lincent.model_selection.scoring import (
-    PrecomputedScores,
-    RemoteSamples,
-    needs_probabilities,
-    takes_weights,
-)
+from lincent.model_selection.scoring import PrecomputedScores, RemoteSamples, takes_weights
 
 
 def test_remote_samples_cannot_be_looked_at():
@@ -28,10 +22,6 @@ def test_precomputed_scores_are_a_fitted_model():
     )
 
 
-def test_what_a_scorer_needs():
-    assert needs_probabilities(get_scorer("neg_log_loss"))
-    assert needs_probabilities(make_scorer(brier_score_loss, response_method="predict_proba"))
-    assert not needs_probabilities(get_scorer("roc_auc"))
-    assert not needs_probabilities(lambda model, X, y: X["column"])
+def test_whether_a_scorer_takes_weights():
     assert not takes_weights(lambda model, X, y: 0.0)
     assert takes_weights(lambda model, X, y, sample_weight=None: 0.0)

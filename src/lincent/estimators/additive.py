@@ -23,7 +23,6 @@ by their hash; the coefficients are fitted to all samples, in memory or in place
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
@@ -33,9 +32,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
@@ -62,7 +60,7 @@ from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
-from lincent.model_selection.search import make_cv_results, search_folds
+from lincent.model_selection.search import make_cv_results, search_folds, warn_uncertified
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
@@ -78,14 +76,10 @@ from lincent.tables.weighted import SAMPLE_ROWS, merged, quantiles, sample_by_ke
 
 FOLDS = 4
 SMOOTHINGS = (0.01, 0.1, 1.0)
-FIRST_PAIRS, MOST_PAIRS = 10, 40
-"""Twice as many pairs are tried as long as the score rises."""
+MOST_PAIRS = 40
+"""Twice as many pairs are tried, up to this number, as long as the score rises."""
 COLUMNS_FOR_PAIRS = 200
 """With more columns no pairs are tried: there are thousands."""
-N_RESAMPLES = 20
-"""Resampled fits behind the bands of shape functions."""
-MOST_FEATURES = 1000
-"""With many columns each has fewer knots, and from 501 on none, so that a fit takes seconds."""
 BAND_GAP, BAND_STEPS = 1e-3, 25
 """Stopping criteria of resampled fits: a band needs few digits."""
 PAIR_GAP = 1e-4
@@ -118,7 +112,8 @@ class Terms:
     ) -> Terms:
         """Place knots on a sample; ``signs`` has 1 or -1 for monotonic columns of the table."""
         rows, counts = sample_by_key(keys, weight)
-        n_knots = min(n_knots, 1 + MOST_FEATURES // len(sources))
+        # With many columns fewer knots, and from 501 on none, so that a fit takes seconds.
+        n_knots = min(n_knots, 1 + 1000 // len(sources))
         curves: list[Curve] = []
         first = np.flatnonzero(np.diff(sources, prepend=-1))
         for j, column in enumerate(Z[rows].T):
@@ -460,8 +455,13 @@ class AdditiveModel(CommonParameters, BaseEstimator):
             index = np.arange(len(rows.Z)) if self._own_folds else rows.sample(SAMPLE_ROWS)
             rows = rows if len(index) == len(rows.Z) else rows[index]
         sample = AdditiveProblem(rows, self._costs(totals), limits, self.n_jobs)
-        signs = self._monotonic_signs(self._column_names())[self._used]
-        sources = self._encoder.sources
+        signs = _check_monotonic_cst(self, self.monotonic_cst)
+        if np.any(signs) and len(self.classes_) > 2:
+            raise ValueError(
+                f"monotonic_cst is for two classes; y has {len(self.classes_)}: with more there is "
+                "no up and down."
+            )
+        signs, sources = signs[self._used], self._encoder.sources
         terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, signs)
         terms, C = self._select(sample, terms, given, seed)
         self._store_solution(whole, sample, terms, C, seed)
@@ -487,29 +487,6 @@ class AdditiveModel(CommonParameters, BaseEstimator):
             held_out = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
             setattr(self, name, np.where(held_out, values[index], np.nan))
 
-    def _monotonic_signs(self, names: list[str]) -> np.ndarray:
-        """Return 1, -1 or 0 for each column, from ``monotonic_cst``."""
-        signs = self.monotonic_cst
-        if signs is None:
-            return np.zeros(len(names), dtype=int)
-        if isinstance(signs, dict):
-            unknown = set(map(str, signs)) - set(names)
-            if unknown:
-                raise ValueError(f"monotonic_cst names {sorted(unknown)[0]!r}, which X has not.")
-            signs = [signs.get(name, 0) for name in names]
-        signs = np.asarray(signs)
-        if signs.shape != (len(names),) or not np.all(np.isin(signs, (-1, 0, 1))):
-            raise ValueError(
-                f"monotonic_cst={self.monotonic_cst!r} is not usable: give -1, 0 or 1 for each of "
-                f"the {len(names)} columns, or a dictionary of column names."
-            )
-        if np.any(signs) and len(self.classes_) > 2:
-            raise ValueError(
-                f"monotonic_cst is for two classes; y has {len(self.classes_)}: with more there is "
-                "no up and down."
-            )
-        return signs.astype(int)
-
     def _store_solution(
         self,
         whole: TrainingRows | RemoteTraining,
@@ -530,7 +507,7 @@ class AdditiveModel(CommonParameters, BaseEstimator):
         if len(offset) > 1:  # a constant for all classes changes no prediction
             offset = offset - offset.mean()
         self._intercept = offset + self._means @ self._coef
-        drawn = seen.band(C, own, N_RESAMPLES, seed) - own
+        drawn = seen.band(C, own, 20, seed) - own
         # Coefficients of a sample vary more than those of all samples, by the root of its weight.
         fraction = float(sample.rows.weight.sum()) / float(whole.totals.sum())
         self._resampled = (solution.rules + np.sqrt(fraction) * drawn)[:, :-1]
@@ -547,12 +524,8 @@ class AdditiveModel(CommonParameters, BaseEstimator):
         self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
         self.n_iter_ = max(1, solution.iterations)
         if not self.duality_gap_ <= self.tol:
-            warnings.warn(
-                f"The optimum is not certified: the relative duality gap is {self.duality_gap_:.1e}"
-                f" (tol {self.tol:g}). Raise max_iter or time_limit.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            gap = f"relative duality gap {self.duality_gap_:.1e}"
+            warn_uncertified(f"The optimum ({gap}) is not certified")
 
     def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the share of each column in the mean absolute contributions of the terms."""
@@ -926,7 +899,7 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
         n_pairs = 0 if automatic else int(self.interactions)
         most = min(MOST_PAIRS, n_columns * (n_columns - 1) // 2)
         if automatic and n_columns <= COLUMNS_FOR_PAIRS:
-            n_pairs = min(FIRST_PAIRS, n_columns // 2)
+            n_pairs = min(10, n_columns // 2)
         while n_pairs and not problem.limits.out_of_time():
             reached = max(values)
             evaluate([first["smoothing"]], n_pairs, first["C"])

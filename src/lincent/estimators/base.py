@@ -17,7 +17,6 @@ library of X: ``fit`` and ``predict`` run as without dispatch, and only their re
 from __future__ import annotations
 
 import inspect
-import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -174,9 +173,8 @@ def _lazy_result(model: Any, method: Method, X: Any, *rest: Any) -> Any:
     The shape of the result is that for one sample of zeros.
     """
     import dask.array as da
-    from dask import delayed
 
-    from lincent.sources.dask.table import pieces, row_blocks
+    from lincent.sources.dask.table import pieces
 
     check_is_fitted(model)
     check_dask_columns(model, X, reset=False)
@@ -187,17 +185,13 @@ def _lazy_result(model: Any, method: Method, X: Any, *rest: Any) -> Any:
     block = partial(_result_of_block, model, method.__name__, one[:0])
     name = f"lincent-{method.__name__}"
     if is_frame:
-        rows = row_blocks(X)
-        call = delayed(block, pure=False)
-        blocks = [
-            da.from_delayed(
-                call(*parts, dask_key_name=f"{name}-{uuid.uuid4().hex}"),
-                shape=(np.nan, *one.shape[1:]),
-                dtype=one.dtype,
-            )
-            for parts in zip(rows, *(pieces("y", y, len(rows), None) for y in rest), strict=True)
-        ]
-        return da.concatenate(blocks, allow_unknown_chunksizes=True)
+        from dask.dataframe import from_dask_array
+
+        for y in rest:
+            pieces("y", y, X.npartitions, None)  # as many, or an error
+        given = [from_dask_array(y) if isinstance(y, da.Array) else y for y in rest]
+        how = {"align_dataframes": False, "meta": one[:0], "token": name}
+        return X.map_partitions(block, *given, **how)
     X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
     labels = [
         y if kind_of(y) is Kind.DASK else da.from_array(np.asarray(y), chunks=X.chunks[0])
@@ -403,12 +397,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 scores, scale = scores_of_folds(self, fold_fits, training, self.multi_class)
             else:
                 pairwise = self.__sklearn_tags__().input_tags.pairwise
-                [(scores, scale)] = cross_fitted(
-                    [self], self._fit_fold, training, self.multi_class, pairwise=pairwise
+                scores, scale = cross_fitted(
+                    self, self._fit_fold, training, self.multi_class, pairwise=pairwise
                 )
             scores.calibrate(self, scale)
 
-    def _fit_fold(self, part: HostTraining) -> list[Any]:
+    def _fit_fold(self, part: HostTraining) -> Any:
         """Return a silent copy fitted to some of the samples, for scores of the others."""
         quiet = {"probability": None, "verbose": 0}
         model = clone(self).set_params(**{k: v for k, v in quiet.items() if hasattr(self, k)})
@@ -416,7 +410,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for name in ("classes_", "n_features_in_", *self._searched):
             setattr(model, name, getattr(self, name))
         Classifier._learn(model, part)
-        return [model]
+        return model
 
     def _rows_scores(self, X: Any) -> np.ndarray:
         return self._task_scores(check_rows(self, X))

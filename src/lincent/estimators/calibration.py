@@ -47,8 +47,6 @@ from lincent.tables.weighted import median, quantiles
 
 PAIR_FLOOR = 1e-7
 """Bound on the probabilities of pairs before they are coupled."""
-SHRINK = 1e-3
-"""L2 term on a and b of the softmax; it matters only where the likelihood has no maximum."""
 BLOCK_ENTRIES = 1 << 14
 """Scores in a block of samples of the fit, which stays in the cache."""
 LEAK = 1e-6
@@ -256,7 +254,8 @@ def fit_softmax(
         target = np.where(target > 0, 1 - (n - 1) / total, 1 / total)
     sums = np.array([np.bincount(codes, fraction * row, n) for row in scores])
     wanted = np.array([(target * sums).sum(), frequency @ target @ count])
-    shrink = SHRINK / max(float(weight.sum()), 1.0)
+    # An L2 term on a and b; it matters only where the likelihood has no maximum.
+    shrink = 1e-3 / max(float(weight.sum()), 1.0)
     size = max(1, BLOCK_ENTRIES // n)
 
     def evaluate(at: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -375,32 +374,27 @@ def score_scale(
 
 
 def cross_fitted(
-    models: Sequence[Any],
-    fit: Callable[[HostTraining], Sequence[Any]],
+    model: Any,
+    fit: Callable[[HostTraining], Any],
     training: HostTraining,
     strategy: str,
     *,
     pairwise: bool = False,
-) -> list[tuple[OutOfFoldScores, float]]:
-    """Return the out-of-fold scores of each model, and the scale of its own scores.
+) -> tuple[OutOfFoldScores, float]:
+    """Return the out-of-fold scores of a model, and the scale of its own scores.
 
-    ``fit`` fits the same models to some of the samples; where it has None for one, these samples
-    are scored by the model itself.  ``pairwise``: X is a kernel matrix.
+    ``fit`` fits the same model to some of the samples.  ``pairwise``: X is a kernel matrix.
     """
     fold = calibration_folds(training.X, training.codes, training.weight)
-    fits: list[list[FoldFit]] = [[] for _ in models]
+    fits: list[FoldFit] = []
     n_folds = int(fold.max(initial=-1)) + 1
     for k in range(n_folds):
         _console.step("out-of-fold scores, fold", k, n_folds)
         rows = fold != k  # of all folds at the end: masks, which are smaller than indices
         part = training.fold(np.flatnonzero(rows))
         part = part.with_features(part.X[:, rows]) if pairwise else part
-        for own, fitted in zip(fits, fit(part), strict=True):
-            own.append((fitted, rows, fold == k))
-    return [
-        scores_of_folds(model, own, training, strategy, pairwise=pairwise)
-        for model, own in zip(models, fits, strict=True)
-    ]
+        fits.append((fit(part), rows, fold == k))
+    return scores_of_folds(model, fits, training, strategy, pairwise=pairwise)
 
 
 def scores_of_folds(
@@ -426,8 +420,7 @@ def scores_of_folds(
     part = np.full(len(codes), -1)
     for k, (fitted, rows, held_out) in enumerate(folds):
         part[held_out] = k
-        if fitted is not None:
-            scores[held_out] = normalized(fitted, rows, held_out)[0]
+        scores[held_out] = normalized(fitted, rows, held_out)[0]
     return OutOfFoldScores(scores, codes, weight, part, n_classes, strategy), scale
 
 

@@ -19,15 +19,13 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.metaestimators import available_if
 
 from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
+from lincent.estimators.calibration import FoldFit
 from lincent.estimators.linear import (
     LCC,
     Direction,
@@ -37,19 +35,18 @@ from lincent.estimators.linear import (
     fit_discriminator_on,
     squeeze_single,
 )
-from lincent.estimators.problem import (
-    BinaryProblem,
-    HostTraining,
-    binary_tasks,
-    combine_scores,
-    predicted_codes,
-)
+from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
-from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, check_class_weight
-from lincent.model_selection.folds import N_SPLITS
+from lincent.estimators.validation import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    Calibrated,
+    SolverName,
+    check_class_weight,
+)
 from lincent.model_selection.metrics import balanced_accuracy
-from lincent.model_selection.scoring import needs_probabilities, takes_weights
+from lincent.model_selection.scoring import Labels, takes_weights
 from lincent.model_selection.search import (
     FoldScores,
     FoldTime,
@@ -64,10 +61,8 @@ from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solv
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.source import Kind, kind_of
 
-DEFAULT_MARGINS = 15
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 """The margins of the paper's parameter search."""
-BALANCED = "balanced_accuracy"
 
 
 class Candidate(NamedTuple):
@@ -78,39 +73,34 @@ class Candidate(NamedTuple):
     discriminator: str
 
 
-class FittedCandidate(ClassifierMixin, BaseEstimator):
-    """A candidate as a fitted classifier, for a scorer to call."""
+@dataclass(eq=False, repr=False)
+class FittedCandidate(LCC):
+    """A candidate as a fitted LCC, for a scorer to call with samples that are checked already.
 
-    def __init__(
-        self,
-        candidate: Candidate,
-        directions: Sequence[Direction],
-        classes: np.ndarray,
-        strategy: str,
-    ) -> None:
-        # Without the solutions: on a cluster this is transferred, and their multipliers stay.
-        self.directions = [replace(part, solution=None) for part in directions]
-        self.candidate, self.classes, self.strategy = candidate, classes, strategy
-        self.C, self.margin, self.discriminator = candidate
-        self.classes_ = classes
-        self.coef_ = np.array([part.beta for part in directions])
-        self.intercept_ = np.array([part.intercept for part in directions])
-        self.n_features_in_ = self.coef_.shape[1]
-        self.calibration: Calibration | None = None
+    It has no solutions: on a cluster it is transferred, and their multipliers stay.  Probabilities
+    are calibrated on the ``labels`` of the samples that it is scored on.
+    """
 
-    def _task_scores(self, X: Any) -> np.ndarray:
-        return np.stack([part.score(X) for part in self.directions], axis=1)
+    probability: Calibrated = "sigmoid"
+    labels: Labels = field(init=False)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        return combine_scores(self._task_scores(X), len(self.classes), self.strategy)
+    @classmethod
+    def of(
+        cls, candidate: Candidate, parts: Sequence[Direction], classes: np.ndarray, strategy: Any
+    ) -> FittedCandidate:
+        """Return the model of these directions."""
+        model = cls(*candidate, multi_class=strategy)
+        model.classes_, model.n_features_in_ = classes, len(parts[0].beta)
+        model._coef = np.array([part.beta for part in parts])
+        model._intercept = np.array([part.intercept for part in parts])
+        model._rules = [part.rule for part in parts]
+        return model
 
-    def predict(self, X: Any) -> np.ndarray:
-        return np.asarray(self.classes[predicted_codes(self.decision_function(X))])
+    def _rows_scores(self, X: Any) -> np.ndarray:
+        return self._task_scores(X)
 
-    @available_if(lambda self: self.calibration is not None)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        assert self.calibration is not None
-        return self.calibration.probability(self._task_scores(X))
+    def _probabilities(self, X: Any) -> np.ndarray:
+        return self.labels.calibrated(self._decision(X))
 
 
 @dataclass(eq=False, repr=False)
@@ -140,9 +130,9 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
         As in scikit-learn; ties go to the smaller margin. Sample weights enter the scores where
         the scorer takes them. Samples of a Dask collection are read in place for names that begin
         with accuracy, balanced_accuracy, f1, jaccard, matthews, precision and recall; any other
-        score transfers one number per held-out sample, margin and problem to the client. A scorer
-        of probabilities (such as "neg_log_loss") needs ``probability``: every candidate is then
-        calibrated in every fold, which takes about six times as long.
+        score transfers one number per held-out sample, margin and problem to the client. For a
+        scorer of probabilities (such as "neg_log_loss") the decision values of the held-out samples
+        are calibrated on their labels, as in the other searches.
     refit : bool, default=True
         Whether to fit the chosen candidate to all samples; without it there is no model to predict
         with.
@@ -205,7 +195,7 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
     0.96
     """
 
-    margins: Any = DEFAULT_MARGINS
+    margins: Any = 15
     _: KW_ONLY
     Cs: Any = (2.0,)
     discriminators: Any = ("distance",)
@@ -319,7 +309,6 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
         data = make_training_folds(training, self.cv, every_class=True)
         grid = self._grid()
         score = partial(self._score_model, scorer)
-        calibrate = self.probability is not None and needs_probabilities(scorer)
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_deadline(limits, training.began, self.refit))
         tasks = binary_tasks(len(self.classes_), self.multi_class)
@@ -330,11 +319,9 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
             scores = np.full(len(grid), np.nan)
             if limits.out_of_time():
                 return scores, scores, ~late, ()
-            # One path for each problem, and one for each part of a calibration.
-            paths = len(tasks) * (1 + N_SPLITS if calibrate else 1)
-            times = FoldTime(limits.deadline, paths, late)
+            times = FoldTime(limits.deadline, len(tasks), late)
             part, name = data.train(split), f"fold {split + 1}"
-            models, gaps, scaled = self._fit_candidates(part, grid, name, calibrate, times)
+            models, gaps, scaled = self._fit_candidates(part, grid, name, times)
             # A model that only scales the next one has its predictions and ranking.
             same = scaled & isinstance(self.scoring, str)
             asked = [k for k, model in enumerate(models) if model is not None and not same[k]]
@@ -360,28 +347,20 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
         return data.partition([model for model in chosen if model is not None])
 
     def _score_model(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
-        if self.scoring == BALANCED:
-            codes, predicted = (np.searchsorted(self.classes_, v) for v in (y, model.predict(X)))
-            weight = extra.get("sample_weight")
-            return balanced_accuracy(codes, predicted, len(self.classes_), weight)
-        try:
-            return float(scorer(model, X, y, **extra))
-        except AttributeError as error:
-            if "predict_proba" not in str(error) or self.probability is not None:
-                raise
-            raise ValueError(
-                f"scoring={self.scoring!r} needs probabilities: give probability='sigmoid' (or "
-                "'isotonic') with X in memory, or choose by classes or by ranking (such as "
-                "'roc_auc')."
-            ) from error
+        codes, n_classes = np.searchsorted(self.classes_, y), len(self.classes_)
+        weight = extra.get("sample_weight")
+        if self.scoring == "balanced_accuracy":
+            predicted = np.searchsorted(self.classes_, model.predict(X))
+            return balanced_accuracy(codes, predicted, n_classes, weight)
+        model.labels = Labels(codes, np.ones(len(codes)) if weight is None else weight, n_classes)
+        return float(scorer(model, X, y, **extra))
 
     def _fit_candidates(
-        self, part: Training, grid: list[Candidate], name: str, calibrate: bool, times: FoldTime
+        self, part: Training, grid: list[Candidate], name: str, times: FoldTime
     ) -> tuple[list[FittedCandidate | None], np.ndarray, np.ndarray]:
         """Return by candidate a fitted model, its largest relative gap, and whether it only scales.
 
-        A candidate that is infeasible, or was not begun in time, has None and NaN. With
-        ``calibrate`` the models have probabilities.
+        A candidate that is infeasible, or was not begun in time, has None and NaN.
         """
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
         models: list[FittedCandidate | None] = [None] * len(grid)
@@ -393,24 +372,8 @@ class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classif
                 continue
             solutions = [direction.solution for direction in directions]
             gaps[k] = max(solution.relative_gap for solution in solutions)
-            # All of it is scaled; the folds of a calibration may not be.
-            scaled[k] = not calibrate and all(one.solver == SCALED for one in solutions)
-            models[k] = FittedCandidate(grid[k], directions, self.classes_, self.multi_class)
-        if not calibrate:
-            return models, gaps, scaled
-        assert isinstance(part, HostTraining)
-        solved = [k for k, model in enumerate(models) if model is not None]
-
-        def fit(rows: HostTraining) -> list[FittedCandidate | None]:
-            refitted = self._fit_candidates(rows, grid, f"{name}, a part of it", False, times)[0]
-            return [refitted[k] for k in solved]
-
-        whole = [models[k] for k in solved]
-        for model, (unseen, unit) in zip(
-            whole, cross_fitted(whole, fit, part, self.multi_class), strict=True
-        ):
-            assert model is not None
-            model.calibration = unseen.calibration(str(self.probability), unit)
+            scaled[k] = all(one.solver == SCALED for one in solutions)
+            models[k] = FittedCandidate.of(grid[k], directions, self.classes_, self.multi_class)
         return models, gaps, scaled
 
     def _directions(

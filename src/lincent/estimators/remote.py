@@ -37,9 +37,6 @@ from lincent.sources.shared_reads import run_concurrently
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.weighted import SAMPLE_ROWS, check_weights
 
-MOST_JOBS, MOST_INNER_JOBS = 16, 4
-"""Jobs on blocks that run at once, and jobs within each: a problem holds some of its samples."""
-
 
 def open_remote(estimator: Any, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:
     """Check X, y and weights where they are."""
@@ -116,10 +113,10 @@ class DaskTraining:
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
         """Run all jobs at once unless ``n_jobs`` differs; passes over the data are shared."""
         threads = len(jobs) if n_jobs is None or n_jobs < 0 else n_jobs
-        return run_concurrently(jobs, min(threads, MOST_JOBS))
+        return run_concurrently(jobs, min(threads, 16))  # a problem holds some of its samples
 
     def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        return run_concurrently(jobs, MOST_INNER_JOBS)
+        return run_concurrently(jobs, 4)
 
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None

@@ -386,32 +386,6 @@ class StructuredLCCCV(ProbabilityMixin, LocalCentersMixin, FoldEnsemble, Classif
     _scales: np.ndarray = field(init=False)
     _n_repeats = 2
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
-    ) -> StructuredLCCCV:
-        """Fit all candidates on all folds and average them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Also a Dask array or dataframe, or batches, which are read in place about ten
-            times: one pass serves all folds, kernel widths and C.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights; any nonnegative numbers.
-        groups : array-like of shape (n_samples,), default=None
-            Samples of one group are never split between folds: `cv` is a splitter that takes
-            groups, such as ``GroupKFold()``, or a number of folds, stratified as far as groups
-            allow.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight, groups)
-
     def _check_params(self) -> None:
         super()._check_params()
         check_grid("gammas", self.gammas)

@@ -99,7 +99,7 @@ def send_to_namespace(values: Any, X: Any) -> Any:
 
 def refuse_namespace(estimator: Any, X: Any) -> None:
     """Raise an error where scikit-learn would dispatch to an array library that is not read."""
-    if is_foreign(X) and kind_of(X) is not Kind.DEVICE and get_config()["array_api_dispatch"]:
+    if get_config()["array_api_dispatch"] and is_foreign(X) and kind_of(X) is not Kind.DEVICE:
         raise TypeError(
             f"{type(estimator).__name__} does not dispatch to the array library of X "
             f"({package_of(X)} {type(X).__name__}): convert X with np.asarray, or set "

@@ -23,33 +23,26 @@ its own, and lower than the sample alone; its cost is linear in the number of sa
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.blas import dtrmm
+from sklearn.utils._param_validation import Interval
 
-from lincent.features.transformer import EncodedSamples, FeatureMap, check_least, class_codes
+from lincent.features.transformer import EncodedSamples, FeatureMap, class_codes
 from lincent.sources.array_namespace import HOST
 from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, sample_by_key
 
 FLOOR = 1e-6
-BLOCK_ROWS, DEVICE_ENTRIES = 2048, 2**27
-"""Samples that are scored at a time, and on a device entries of them (a gigabyte)."""
-CACHED_ENTRIES = 2**17
-"""A megabyte of distances at a time (5,000 x 5,000: a third of the time of one large part)."""
-BATCH_ROWS = 4_096
-BATCH_ROUNDS = 3
-"""Passes of mini-batch k-means over the samples, at most."""
-ROWS_PER_CENTER = 4
-FULL_ENTRIES = 2**24
-"""Sparse data up to this size is clustered as dense: the centers are then the same."""
+BLOCK_ROWS = 2048
+"""Samples that are scored at a time."""
 
 
 def squared_distances(X: Any, points: np.ndarray) -> Any:
@@ -75,7 +68,8 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     if kind_of(X) is Kind.DEVICE:
         return namespace_of(X).xp.exp(-scale * squared_distances(X, points))
     kernel = np.empty((X.shape[0], len(points)))
-    step = max(1, CACHED_ENTRIES // max(1, len(points)))
+    # A megabyte at a time (5,000 x 5,000: a third of the time of one large part).
+    step = max(1, 2**17 // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
         for start in range(0, X.shape[0], step):
             part = squared_distances(X[start : start + step], points)
@@ -176,7 +170,8 @@ def local_scores(
     Computed in blocks, so that memory beyond the result does not grow with the number of samples.
     """
     place, scores = namespace_of(X), np.empty((X.shape[0], len(linear)))
-    step = BLOCK_ROWS if place is HOST else DEVICE_ENTRIES // (X.shape[1] + 2 * len(centers))
+    # On a device a gigabyte of entries at a time.
+    step = BLOCK_ROWS if place is HOST else 2**27 // (X.shape[1] + 2 * len(centers))
     for start in range(0, X.shape[0], max(step, 1)):
         part = slice(start, start + max(step, 1))
         rows = X[part].astype(np.float64, copy=False) if place is HOST else place.doubles(X[part])
@@ -250,7 +245,7 @@ def _unique_samples(
     points = X[rows[first]]  # a copy of these samples, sparse where X is
     if kind_of(X) is not Kind.SPARSE:
         points = np.ascontiguousarray(points)
-    elif points.shape[0] * points.shape[1] <= FULL_ENTRIES:
+    elif points.shape[0] * points.shape[1] <= 2**24:
         points = points.toarray()  # k-means uses other algorithms on sparse data
     return points.astype(np.float64, copy=False), counts, float(counts.sum())
 
@@ -269,7 +264,7 @@ def centers_of_samples(
     local = []
     for code, (points, counts, total) in enumerate(samples):
         if len(counts):
-            k = max(1, min(n_centers, int(total / ROWS_PER_CENTER), len(counts)))
+            k = max(1, min(n_centers, int(total / 4), len(counts)))
             centers, labels = _means(points, counts, k, seed)
             sizes = np.bincount(labels, weights=counts, minlength=k) * (total / counts.sum())
             local.append((centers, np.full(len(centers), code), sizes))
@@ -290,8 +285,8 @@ def _means(
             k,
             init=means.cluster_centers_,
             n_init=1,
-            batch_size=BATCH_ROWS,
-            max_iter=BATCH_ROUNDS,
+            batch_size=4096,
+            max_iter=3,
             reassignment_ratio=0.0,
             random_state=seed,
         ).fit(points, sample_weight=counts)
@@ -309,13 +304,17 @@ class RBFFeatures(FeatureMap):
 
     point_name: str
     """How a point is called in the names of the features; with "s_" the attribute of all."""
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureMap._parameter_constraints,
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "max_share": [Interval(Real, 0, 1, closed="right")],
+        "include_columns": ["boolean"],
+    }
 
     def _points(self) -> np.ndarray:
         return np.asarray(getattr(self, f"{self.point_name}s_"))
-
-    def _check_params(self) -> None:
-        if not isinstance(self.gamma, numbers.Real) or not 0 < float(self.gamma) < np.inf:
-            raise ValueError(f"gamma={self.gamma!r} is not usable: give a finite number above 0.")
 
     def _transform(self, Z: Any) -> Any:
         features = self._whitened(self._similarity(Z), namespace_of(Z))
@@ -394,14 +393,6 @@ class KernelLandmarks(RBFFeatures):
 
     point_name = "landmark"
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_least("n_landmarks", self.n_landmarks, 1)
-        if not 0 < self.max_share <= 1:
-            raise ValueError(
-                f"max_share={self.max_share!r} is not usable: give a number above 0, at most 1."
-            )
-
     def _fit(self, samples: EncodedSamples) -> KernelLandmarks:
         rows, counts = sample_by_key(samples.hashes, samples.weight)
         some = samples.Z[rows]
@@ -468,10 +459,6 @@ class LocalCenters(RBFFeatures):
     random_state: Any = 0
 
     point_name = "center"
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_least("n_centers", self.n_centers, 1)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
         return class_codes(self, y, n_samples)

@@ -31,23 +31,19 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
+from sklearn.utils._param_validation import Interval
 
-from lincent.features.transformer import EncodedSamples, FeatureMap, check_least
+from lincent.features.transformer import EncodedSamples, FeatureMap
 from lincent.sources.source import namespace_of
 from lincent.tables.weighted import quantiles, sample_by_key
 
-FEW_VALUES = 8
-"""A feature with so many unique values gets indicators: a curve through them has no more."""
-LEVEL_TOLERANCE = 1e-5
-"""A value is a level up to this fraction of the smallest distance of two levels: columns may have
-been scaled in single precision."""
 LEAST_SPREAD = 0.05
 """Indicators are centered, and scaled as if their value had at least this frequency."""
-ROUNDING = 1e-9
 OUTER = 0.02
 """The outer knots are at this quantile and at one minus it: outliers are on the linear part."""
 
@@ -72,7 +68,7 @@ class ColumnCurve:
     @property
     def level_distance(self) -> float:
         """The largest distance at which a value counts as a level."""
-        return LEVEL_TOLERANCE * float(np.diff(self.levels).min())
+        return 1e-5 * float(np.diff(self.levels).min())  # columns may have been single precision
 
     def names(self, name: str) -> list[str]:
         bends = [f"{name} bend {j + 1}" for j in range(self.basis.shape[1])]
@@ -149,7 +145,7 @@ def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnC
     if n_knots < 3:
         return _plain(mean, deviation)
     levels, place = np.unique(column, return_inverse=True)
-    if len(levels) <= FEW_VALUES:
+    if len(levels) <= 8:  # indicators: a curve through so few values has no more terms
         if len(levels) == 2:
             return _plain(mean, deviation)
         shares = np.bincount(place.reshape(-1), weights=share)
@@ -188,7 +184,7 @@ def _slow_to_fast(
     rough, spread = rough * unit * unit[:, None], spread * unit * unit[:, None]
     # rough is positive definite; spread may be singular where the rows miss a bend.
     values, vectors = eigh(spread, rough)
-    kept = values > ROUNDING * values[-1]
+    kept = values > 1e-9 * values[-1]
     values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
     terms = unit[:, None] * vectors / np.sqrt(values)
     terms *= np.where(terms[0] < 0, -1.0, 1.0)
@@ -305,12 +301,11 @@ class SplineFeatures(FeatureMap):
     categorical_features: Any = None
     random_state: Any = 0
 
-    def _check_params(self) -> None:
-        check_least("n_knots", self.n_knots, 3)
-        if not np.isfinite(self.smoothing) or self.smoothing < 0:
-            raise ValueError(
-                f"smoothing={self.smoothing!r} is not usable: give a finite number of at least 0."
-            )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureMap._parameter_constraints,
+        "n_knots": [Interval(Integral, 3, None, closed="left")],
+        "smoothing": [Interval(Real, 0, np.inf, closed="left")],
+    }
 
     def _fit(self, samples: EncodedSamples) -> SplineFeatures:
         rows, counts = sample_by_key(samples.hashes, samples.weight)

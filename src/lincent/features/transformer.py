@@ -8,10 +8,9 @@ the number of samples.  An estimator that has encoded its samples already uses `
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -45,6 +44,8 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     Subclasses have the parameters ``categorical_features`` and ``random_state``.
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
+
     def _fit(self, samples: EncodedSamples) -> Self:
         """Fit to encoded samples."""
         raise NotImplementedError
@@ -65,9 +66,6 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         """Return the names of the features, given those of the encoded columns."""
         raise NotImplementedError
 
-    def _check_params(self) -> None:
-        """Raise an error for any unusable parameter."""
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the feature map.
 
@@ -85,7 +83,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        self._check_params()
+        self._validate_params()
         table = named_columns(self, X, self.categorical_features, reset=True)
         weight = check_weights(sample_weight, table.shape[0])
         codes = self._codes(y, table.shape[0])
@@ -147,12 +145,6 @@ def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarra
     for start in range(rows, len(Z), rows):
         out[start : start + rows] = function(Z[start : start + rows])
     return out
-
-
-def check_least(name: str, value: Any, least: int) -> None:
-    """Raise an error unless ``value`` is an integer of at least ``least``."""
-    if not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{name}={value!r} is not usable: give at least {least}.")
 
 
 def class_codes(estimator: Any, y: Any, n_samples: int) -> np.ndarray:

@@ -64,6 +64,7 @@ from lincent.model_selection.search import (
     make_cv_results,
     make_training_folds,
     search_folds,
+    warn_uncertified,
 )
 from lincent.sources.landmarks import RowMapping
 
@@ -326,6 +327,30 @@ class FoldEnsemble(CommonParameters):
     _n_repeats: ClassVar[int]
     """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
 
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
+        """Fit all candidates on all folds and average them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples. Also a Dask array or dataframe, or batches, which are read in place about ten
+            times: one pass serves all folds, feature maps and C.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency weights; any nonnegative numbers.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of one group are never split between folds: `cv` is a splitter that takes
+            groups, such as ``GroupKFold()``, or a number of folds, stratified as far as groups
+            allow.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         """Return the map of each candidate (None: the features), and what ``_set_model`` needs.
 
@@ -481,13 +506,8 @@ class FoldEnsemble(CommonParameters):
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
         self.duality_gap_ = max(solution.relative_gap for solution in solutions)
         if self.duality_gap_ > self.tol:
-            warnings.warn(
-                "Some of the cross-validated models are not certified: the worst relative duality "
-                f"gap is {self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or scale the "
-                "columns.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            gap = f"worst relative duality gap {self.duality_gap_:.1e}"
+            warn_uncertified(f"Some of the cross-validated models ({gap}) are not certified")
 
     def _calibrate(
         self, results: list[FoldResults], weights: list[np.ndarray], training: Training

@@ -31,6 +31,11 @@ class Labels(NamedTuple):
         """Return the labels of some samples."""
         return Labels(self.codes[index], self.weight[index], self.n_classes)
 
+    def calibrated(self, scores: np.ndarray) -> np.ndarray:
+        """Return class probabilities, from decision values of the samples calibrated on them."""
+        columns = scores.reshape(len(scores), -1)
+        return fit_softmax(columns, self.codes, self.weight).probability(columns)
+
 
 Metric = Callable[[np.ndarray, Labels], float]
 """From decision values of shape (n_samples, n_outputs) and labels to a number; larger is better."""
@@ -61,9 +66,8 @@ class PrecomputedScores(ClassifierMixin, BaseEstimator):
 
     @available_if(lambda self: self.labels is not None)
     def predict_proba(self, X: Any) -> np.ndarray:
-        scores = self.scores.reshape(len(self.scores), -1)
         labels: Any = self.labels
-        return fit_softmax(scores, labels.codes, labels.weight).probability(scores)
+        return np.asarray(labels.calibrated(self.scores))
 
 
 class RemoteSamples:
@@ -129,16 +133,3 @@ def scores_labels(scoring: Any, classes: np.ndarray) -> bool:
 def takes_weights(scorer: Any) -> bool:
     """Return whether a scorer accepts sample weights."""
     return "sample_weight" in inspect.signature(scorer).parameters
-
-
-def needs_probabilities(scorer: Any) -> bool:
-    """Return whether a scorer cannot do without ``predict_proba``."""
-    codes = np.arange(4) % 2
-    model = PrecomputedScores(np.arange(2), codes - 0.5)
-    try:
-        scorer(model, np.zeros((4, 1)), codes)
-    except AttributeError as error:
-        return "predict_proba" in str(error)
-    except Exception:  # a scorer of the user that needs samples of theirs
-        return False
-    return False

@@ -75,14 +75,19 @@ class LinearModels:
 class IndexFolds:
     """Folds of training data in memory or on a device.
 
-    ``compared`` marks the samples on which candidates of an ensemble are compared; ``hashes`` are
-    those of all samples, by which hash-based folds were made.
+    ``hashes`` are those of all samples, by which hash-based folds were made.
     """
 
     training: HostTraining | DeviceTraining
     splits: list[Split]
-    compared: np.ndarray | None = None
-    hashes: np.ndarray | None = None
+    hashes: np.ndarray
+
+    @cached_property
+    def compared(self) -> np.ndarray:
+        """Whether candidates of an ensemble are compared on each sample."""
+        codes = self.training.host_codes
+        assignment = hash_assignment(self.hashes, codes, self.training.weight, N_SPLITS, 0)
+        return assignment.scored(self.hashes, codes)
 
     def train(self, split: int) -> HostTraining | DeviceTraining:
         """Return the training part of a split."""
@@ -100,8 +105,7 @@ class IndexFolds:
     def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOutScores:
         """Return the decision values of the held-out samples that are compared."""
         test = self.splits[split][1]
-        if self.compared is not None:
-            test = test[self.compared[test]]
+        test = test[self.compared[test]]
         X = self.training.rows(test)
         scores = np.concatenate([model(X) for model in models], axis=1)
         return HeldOutScores(
@@ -210,8 +214,7 @@ def make_training_folds(
         cv = cv.split(X, training.classes[codes])
     hashes = row_hashes(X, seed)
     splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes, every_class=every_class)
-    compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).scored(hashes, codes)
-    return IndexFolds(training, splits, compared, hashes)
+    return IndexFolds(training, splits, hashes)
 
 
 def search_folds(

@@ -36,8 +36,6 @@ from lincent.sources.shared_reads import (
 
 BATCH_ROWS = 2**16
 """Rows of a batch of a Parquet file: large beside the overhead of a batch, small in memory."""
-THREAD_BYTES = 2**28
-"""Free memory for each thread that reduces batches: its stack, its buffers in BLAS, its results."""
 
 Batch = tuple[Any, Any, Any]
 """Rows, labels and weights (or None) of a batch."""
@@ -329,7 +327,8 @@ class BatchSchedule(BaseSchedule):
 def _pool(requests: int) -> ThreadPoolExecutor | None:
     """Return threads, where there are several requests and cores and memory for the threads."""
     count = min(requests, _threads.cores())
-    if count == 1 or available_memory() < count * THREAD_BYTES:
+    # 256 MiB for each thread: its stack, its buffers in BLAS, its results.
+    if count == 1 or available_memory() < count * 2**28:
         return None
     pool = ThreadPoolExecutor(count)
     try:

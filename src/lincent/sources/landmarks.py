@@ -28,8 +28,6 @@ from lincent.sources.source import namespace_of, open_source
 
 HOLD_BYTES = 2**28
 """A mapped data set up to this size (256 MiB) is held; a larger one is mapped in each pass."""
-ROUNDING = 1e-12
-"""Eigenvalues below this fraction of the largest carry no digits."""
 
 Kernel = Callable[[Any, Any], Matrix]
 
@@ -60,7 +58,7 @@ class NystroemMap:
     def of(cls, kernel: Kernel, landmarks: Any, between: Matrix) -> NystroemMap:
         """Return the map of these landmarks; ``between`` is the kernel between them."""
         values, vectors = np.linalg.eigh(between)
-        kept = values > ROUNDING * max(float(values[-1]), 0.0)
+        kept = values > 1e-12 * max(float(values[-1]), 0.0)  # smaller ones carry no digits
         return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
 
     @property

@@ -30,12 +30,8 @@ Each = Sequence[tuple[Any, ...]] | None
 Alter = Callable[..., tuple[Any, ...]]
 """From the parts of a block, and further arguments, to other parts."""
 
-ASK = 1.0
-"""Seconds between two checks whether the others still read."""
-POLL = 0.1
-"""Seconds between two checks of running threads."""
-FEW_RESULTS, MUCH = 64, 2**25
-"""So many results, or so many bytes of them, are kept before they are merged; where the merged
+MUCH = 2**25
+"""Bytes of results, and at most 64 of them, that are kept before they are merged; where the merged
 result is larger (rows that are collected), as many bytes as that: it is not copied each time."""
 ENCODE = (
     "blocks and batches are numbers: encode text and categories first, give X in memory, or use "
@@ -83,7 +79,7 @@ class TreeReducer:
         """Add a result."""
         self.answers.append(answer)
         self._new += _bytes(answer)
-        if len(self.answers) >= FEW_RESULTS or self._new > max(MUCH, self._merged):
+        if len(self.answers) >= 64 or self._new > max(MUCH, self._merged):
             self.answers = [self.merge(self.answers)]
             self._new, self._merged = 0, _bytes(self.answers[0])
 
@@ -172,7 +168,7 @@ class ReadBarrier:
             self._waiting.append(request)
             self._read_if_all_wait()
             while not request.done:
-                self._change.wait(ASK)
+                self._change.wait(1.0)  # then checks whether the others still read
                 self._check(request)
         if request.error is not None:
             raise request.error
@@ -249,7 +245,7 @@ def run_concurrently(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
                 running.append(thread)
             # With a timeout: an interrupt does not get through to a wait without one.
             while not pool.errors and (alive := [one for one in running if one.is_alive()]):
-                alive[0].join(POLL)
+                alive[0].join(0.1)
         finally:
             if any(thread.is_alive() for thread in running):
                 barrier.halt.set()  # cancels the reads of the others

@@ -32,9 +32,7 @@ from lincent.sources.shared_reads import ENCODE, BlockError, TreeReducer, merge_
 from lincent.sources.source import Kind, in_memory, kind_of
 from lincent.sources.sparse import SparseSource
 
-SLICE_ROWS, LEAST_ROWS = 8192, 256
-SLICE_ENTRIES = 2**20
-"""Of the features of rows that are mapped, which are wider than the rows: eight megabytes."""
+SLICE_ROWS = 8192
 BIN_SHIFT = np.uint64(46)
 """Of a float's 64 bits, those above make its bin: sign, exponent and 6 bits, so bins 1.6 % wide."""
 
@@ -255,7 +253,7 @@ def sliced(function: Function) -> Function:
         x, y, weight = apart(x, y, weight)
         rows = SLICE_ROWS
         if isinstance(x, MappedRows):
-            rows = min(rows, max(LEAST_ROWS, SLICE_ENTRIES // x.shape[1]))
+            rows = min(rows, max(256, 2**20 // x.shape[1]))  # eight megabytes of features
         else:
             x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
         y, weight = np.asarray(y), None if weight is None else np.asarray(weight)

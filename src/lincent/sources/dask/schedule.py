@@ -40,15 +40,6 @@ PATIENCE = 20.0
 ANSWER = 300.0
 """Seconds that a scheduler may take to answer while its connection stands: on an overloaded
 machine, loading this package there has taken more than thirty."""
-POLL = 0.01
-ASK = 1.0
-"""Seconds between two checks of the futures, and between two requests to the scheduler."""
-TALK = 10.0
-"""Seconds between two log messages about a slow pass."""
-FEW_BLOCKS = 64
-"""Up to here the results of all blocks go to the client; more are merged on the workers first."""
-ENOUGH_TASKS = 16
-"""With fewer blocks, requests of one pass have several tasks for a block, to use more workers."""
 
 
 class SchedulerGone(ConnectionError):
@@ -78,12 +69,13 @@ class Schedule(BaseSchedule):
     def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Compute one graph; a task serves all requests of its block: tasks cost milliseconds."""
         count, client = len(self.blocks), _cluster()
-        shares = min(len(requests), -(-ENOUGH_TASKS // count))
+        # With few blocks, requests have several tasks for a block, to use more workers.
+        shares = min(len(requests), -(-16 // count))
         verbs = dict.fromkeys(request.verb for request in requests)
         stem = f"lincent-{'+'.join(verbs)}-{uuid.uuid4().hex}"
         parts = [task for k in range(shares) for task in _tasks(requests[k::shares], f"{stem}-{k}")]
         wanted = parts
-        if shares == 1 and count > FEW_BLOCKS:
+        if shares == 1 and count > 64:  # merged on the workers first
             wanted = _groups(parts, [request.merge for request in requests], stem)
         if client is None:
             answers = _locally(parts, wanted, count)
@@ -213,8 +205,8 @@ class _Watch:
                 return
             if self.halt.is_set():
                 raise ReadCancelled(f"The read '{self.verb}' is not needed any more.")
-            time.sleep(POLL)
-            if time.monotonic() - asked > ASK:
+            time.sleep(0.01)
+            if time.monotonic() - asked > 1.0:
                 self._still_alive(len(futures), pending)
                 asked = time.monotonic()
 
@@ -225,7 +217,7 @@ class _Watch:
             self.good = now
         elif now - self.good > PATIENCE:
             self._no_workers() if running else self._lost(None)
-        if now - self.logged > TALK:
+        if now - self.logged > 10.0:
             self.logged = now
             self.log(f"{self.verb}: {count - pending} of {count} blocks")
 
