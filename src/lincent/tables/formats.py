@@ -44,7 +44,7 @@ PACKED: tuple[tuple[bytes, Any], ...] = (
 """First bytes of compressed files, and what opens them."""
 COMPRESSED = (".gz", ".zip", ".bz2", ".xz")
 HEAD_BYTES = 1 << 23  # inspected before reading starts; a header may be as long
-RATIO, UNFOLDED = 100, 1 << 27  # of a compressed file in memory: times its size, and in any case
+RATIO, UNFOLDED = 100, 1 << 26  # of a compressed file in memory: times its size, and in any case
 MOST_AREA, LEAST_AREA = 100, 1 << 20  # cells of a sheet for each filled one, and in any case
 BUFFER_BYTES = 1 << 23  # of a Parquet file that is read in batches, for all columns together
 UNREADABLE = (

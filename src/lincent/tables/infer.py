@@ -61,6 +61,7 @@ LEAST_ROWS = 20  # too few rows to recognize identifiers or free text
 NUMBER_FRACTION, MOST_MARKS = 0.8, 10  # numbers, and tokens for missing, in a column of numbers
 IDENTIFIER_FRACTION = 0.95
 TEXT_LENGTH, TEXT_WORDS = 40, 4
+LONG_CELL, SOME_CELLS = 64, 1_000  # bytes of a cell that is no number, cells that are trimmed first
 TEXT_HINT = "in Python, a text vectorizer such as scikit-learn's TfidfVectorizer"
 LEAK_SCORE, LEAK_ROWS, LEAK_CLASS_ROWS = 0.999, 30, 5  # fewer rows may be separable by chance
 DATE_FORMS = tuple(
@@ -240,7 +241,10 @@ def _infer_columns(
     for r in used:
         values = plain_array(table.data.column(r.name))
         types[r.name] = str(values.type)
-        words[r.name] = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
+        words[r.name] = (
+            with_nulls(values.unique()).unique().to_pylist() if r.kind == CATEGORY else []
+        )
+    del values  # a copy of a column
     missing = missing_token(word for own in words.values() for word in own)
     columns = []
     for r in used:
@@ -402,11 +406,15 @@ def _infer_dates(dates: Any, form: str) -> ColumnReport:
 def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
     import pyarrow.compute as pc
 
-    text = with_nulls(values)
-    present = pc.utf8_trim_whitespace(text.drop_null())
-    if len(present) == 0:
+    values = values.cast(arrow().string())
+    cells, present = values.unique(), values.drop_null()
+    long = _most_are_long(values) and _most_are_long(pc.utf8_trim_whitespace(values[:SOME_CELLS]))
+    if long and len(cells) > MOST_CATEGORIES:
+        return _infer_category(present, len(cells))
+    words = pc.utf8_trim_whitespace(with_nulls(cells)).unique()
+    distinct, complete = words.drop_null().to_pylist(), words.null_count == 0
+    if not distinct:
         return ColumnReport(CONSTANT, CATEGORY, "every cell is empty")
-    distinct, complete = present.unique().to_pylist(), len(present) == len(text)
     if {word.lower() for word in distinct} <= {"true", "false"}:
         flag = ColumnReport(FLAG, FLAG)
         return flag if len(distinct) > 1 else _constant(flag, repr(distinct[0]), complete)
@@ -416,19 +424,29 @@ def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
     without = {cell.lstrip("0") or "0" for cell in distinct if re.fullmatch(r"0\d+", cell)}
     codes = one_length and any(_PADDED.fullmatch(cell) for cell in distinct)
     example = ""
-    if not codes and without.isdisjoint(distinct):
-        report, numbers, bad = _read_text_numbers(text, decimal)
-        share = 1 - bad.sum() / len(present)
-        if share >= NUMBER_FRACTION and len(report.marks) <= MOST_MARKS:
-            return _infer_numbers(name, numbers, report)
-        example = report.marks[0] if share > 0.5 else ""
-    form = _date_form(distinct)
-    if form:
-        return _infer_dates(to_dates(text, form), form)
+    if not long:
+        text = with_nulls(values)
+        present = pc.utf8_trim_whitespace(text.drop_null())
+        if not codes and without.isdisjoint(distinct):
+            report, numbers, bad = _read_text_numbers(text, decimal)
+            share = 1 - bad.sum() / len(present)
+            if share >= NUMBER_FRACTION and len(report.marks) <= MOST_MARKS:
+                return _infer_numbers(name, numbers, report)
+            example = report.marks[0] if share > 0.5 else ""
+        form = _date_form(distinct)
+        if form:
+            return _infer_dates(to_dates(text, form), form)
     if len(distinct) == 1:
         shown = repr(distinct[0][:60])
         return _constant(ColumnReport(CATEGORY, CATEGORY), shown, complete)
     return replace(_infer_category(present, len(distinct)), example=example)
+
+
+def _most_are_long(text: Any) -> bool:
+    """Return whether most cells are longer than a number or a date; their text is not copied."""
+    import pyarrow.compute as pc
+
+    return bool((pc.mean(pc.greater(pc.binary_length(text), LONG_CELL)).as_py() or 0.0) > 0.5)
 
 
 def _date_form(distinct: list[str]) -> str:
