@@ -29,6 +29,9 @@ SHARES = {
     "labels": 1,
     "frames": 1,
     "selection": 1,
+    "surroundings": 2,
+    "extremes": 1,
+    "invariances": 1,
 }
 """Of the time, in hundredths: files are wanted by the million, programs by the hundred thousand."""
 SMOKE = {
@@ -46,6 +49,9 @@ SMOKE = {
     "labels": 60,
     "frames": 25,
     "selection": 1,
+    "surroundings": 3,
+    "extremes": 30,
+    "invariances": 15,
 }
 """Trials before a change is merged: the same on every machine, about a minute in all.
 

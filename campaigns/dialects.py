@@ -102,6 +102,12 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
         encoding = "utf-8"
     names.append("the target")
     columns.append(target)
+    if rng.random() < 0.02:  # what is odd comes after the bytes from which a dialect is inferred
+        repeats = 1 + (1 << 18) // sum(len(cell) for column in columns for cell in column)
+        columns = [[*column] * repeats for column in columns]
+        meant = {k: v * repeats if isinstance(v, list) else np.tile(v, repeats)
+                 for k, v in meant.items()}  # fmt: skip
+        columns[0][-1], target = "\u00a0" + columns[0][-1], columns[-1]
     stream = io.StringIO(newline="")
     quoting = csv.QUOTE_ALL if rng.random() < 0.2 else csv.QUOTE_MINIMAL
     end = str(rng.choice(["\n", "\r\n"]))

@@ -112,6 +112,10 @@ def answers(model: Model, format: str, content: bytes, rows: pd.DataFrame) -> tu
         space: dict[str, Any] = {}
         exec(compile(content, "export", "exec"), space)
         found = [space["predict"](row) for row in rows.to_dict("records")]
+        for missing in (None, np.nan):  # the same for numbers and for words
+            cells = rows.astype(object).where(rows.notna(), missing).to_dict("records")
+            if [space["predict"](row) for row in cells] != found:
+                raise RuntimeError(f"{missing} is not read as missing")
         return [a["class"] for a in found], [a["score"] for a in found]
     if format == "onnx":
         from lincent.export.onnx import graph_answers

@@ -25,7 +25,7 @@ from campaigns.outcome import Outcome
 ABOVE, TIMES = 300 << 20, 8
 KINDS = (
     "long texts", "long class", "long classes", "categories", "wide", "far cell", "unfolds",
-    "long groups", "long names", "one line", "json", "blanks",
+    "long groups", "long names", "one line", "json", "blanks", "different texts", "unfolds to text",
 )  # fmt: skip
 
 
@@ -43,10 +43,18 @@ def draw(kind: str, rng: np.random.Generator) -> tuple[str, bytes, int, list[str
     label = np.array(["no", "yes"], dtype=object)[np.arange(rows) % 2]
     columns: dict[str, Any] = {"a": x[:, 0], "b": x[:, 1]}
     options: list[str] = []
-    few = rng.random(rows) < min(1.0, 2e7 / (rows * size))  # at most 20 MB of text
+    few = rng.random(rows) < min(1.0, 6e7 / (rows * size))  # at most 60 MB of text
     if kind in ("long texts", "blanks"):
         letter = " " if kind == "blanks" else "w "
-        columns["color"] = np.where(few, (letter * size)[:size], "red")
+        columns["color"] = [(letter * size)[:size] if long else "red" for long in few]
+    elif kind == "different texts":
+        text = ("w " * size)[:size]
+        columns["note"] = [f"{k} {text}" if long else f"n{k}" for k, long in enumerate(few)]
+    elif kind == "unfolds to text":
+        rows, size = min(rows, 2_000), int(rng.integers(200, 2_000))
+        x, label = x[:rows], label[:rows]
+        words = np.array(["v" * size, "w" * size], dtype=object)
+        columns = {"a": x[:, 0], "b": x[:, 1], "color": words[np.arange(rows) // 2 % 2]}
     elif kind == "long class":
         label[0] = "Q" * size
         label[1] = label[0]
@@ -79,8 +87,9 @@ def draw(kind: str, rng: np.random.Generator) -> tuple[str, bytes, int, list[str
             f'{{"a": {a}, "b": {b}, "target": "{c}"}}' for a, b, c in zip(*x.T, label, strict=True)
         ]
         return "t.jsonl", "\n".join(cells).encode(), numbers_of_table, options
-    if kind == "unfolds":
-        repeats = int(rng.integers(2, 60_000_000 // len(data) + 3))
+    if kind.startswith("unfolds"):
+        most = 60_000_000 if kind == "unfolds" else 200_000_000
+        repeats = int(rng.integers(2, most // len(data) + 3))
         head, _, body = data.partition(b"\n")
         data = gzip.compress(head + b"\n" + body * repeats, 1)
         return "t.csv.gz", data, numbers_of_table * repeats, options

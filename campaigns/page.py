@@ -58,7 +58,18 @@ PROMISES = {
         "RFE, RFECV, SelectFromModel, SequentialFeatureSelector, permutation importance, partial "
         "dependence, calibration and stacking on all estimators: the features with a signal, "
         "probabilities, about the accuracy of the estimator alone, or scikit-learn's message "
-        "where an estimator has no importances.",
+        "where an estimator has no importances. Where there is a `coef_`, it gives the scores.",
+    ),
+    "extremes": (
+        "Numbers of any size",
+        "Samples, columns, cells and weights times powers of ten from 1e-320 to 1e308, offsets, "
+        "complex weights, on all estimators: finite scores and a certificate that is a number, a "
+        "warning, or one message.",
+    ),
+    "invariances": (
+        "What does not change a model",
+        "Weights as repetitions, orders of samples, columns and labels, groups of folds, for the "
+        "estimators that the guide names: the same scores up to rounding (`AutoLCC`: to 1e-3).",
     ),
     "guided models": (
         "A model file is data: with the branches of the reader watched",
@@ -74,6 +85,12 @@ PROMISES = {
         "`lincent fit`, `predict`, `explain` and `export` in processes of their own, on damaged "
         "tables and model files: no traceback, no signal, nothing written or started beyond the "
         "output, at most 1 GB of memory, nothing that steers a terminal.",
+    ),
+    "surroundings": (
+        "A command in odd surroundings",
+        "`lincent` in a shell: closed and full streams, other encodings, odd names of files, "
+        "folders and classes, a FIFO in the folder, files that may not grow, `--force` onto an "
+        "input: exit code 0, 1 or 2, a message, inputs unchanged, outputs whole.",
     ),
     "faults": (
         "A fault costs nothing",

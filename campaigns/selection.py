@@ -1,7 +1,8 @@
 """Selection and explanation by scikit-learn on all estimators: the right features, or a message.
 
 Two of five features carry the classes.  Whatever a tool keeps or ranks first must be among them,
-and a calibrated or stacked model must classify about as well as the estimator alone.
+and a calibrated or stacked model must classify about as well as the estimator alone.  Where there
+is a `coef_`, it has one row for each score, and gives it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from campaigns.outcome import Outcome
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
 
-QUICK = {
+QUICK: dict[str, dict[str, Any]] = {
     "AutoLCC": {"feature_maps": ["splines"], "cv": 2},
     "KernelLCC": {"n_components": 20},
     "LCCCV": {"cv": 3},
@@ -96,6 +97,20 @@ def _wrapped(tool: Callable[[Any], Any]) -> Callable[[Any, Problem], str]:
     return check_scores
 
 
+def _read_as_linear(model: Any, problem: Problem) -> str:
+    """Read `coef_` as shap and others do: one row for each column of the decision function."""
+    X, y, _ = problem
+    scores = model.fit(X, y).decision_function(X)
+    if not hasattr(model, "coef_") or hasattr(model, "responses"):  # one regression per class
+        return ""
+    read = X @ np.atleast_2d(model.coef_).T + model.intercept_
+    scores = scores.reshape(len(X), -1)
+    if read.shape != scores.shape:
+        return f"{read.shape[1]} rows of coefficients for {scores.shape[1]} scores"
+    off = float(np.abs(read - scores).max() / np.abs(scores).max())
+    return "" if off <= 1e-9 else f"coefficients give scores that differ by {off:.1e}"
+
+
 TOOLS: dict[str, Callable[[Any, Problem], str]] = {
     "RFE": _kept(lambda model: RFE(model, n_features_to_select=2)),
     "RFECV": _kept(lambda model: RFECV(model, min_features_to_select=2, cv=2)),
@@ -104,6 +119,7 @@ TOOLS: dict[str, Callable[[Any, Problem], str]] = {
         lambda model: SequentialFeatureSelector(model, n_features_to_select=2, cv=2)
     ),
     "permutation_importance": _permuted,
+    "coef_": _read_as_linear,
     "partial_dependence": _dependence,
     "CalibratedClassifierCV": _wrapped(lambda model: CalibratedClassifierCV(model, cv=3)),
     "StackingClassifier": _wrapped(

@@ -51,6 +51,9 @@ def few_models():
         ("labels", 20),
         ("frames", 10),
         ("selection", 3),
+        ("surroundings", 1),
+        ("extremes", 10),
+        ("invariances", 5),
     ],
 )
 def test_a_few_trials_of_each_campaign(name, count):

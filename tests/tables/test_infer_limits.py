@@ -5,7 +5,9 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
+from lincent.tables import infer, schema  # noqa: E402
 from lincent.tables.infer import infer_type  # noqa: E402
+from lincent.tables.read import UserTable  # noqa: E402
 
 
 def role(values, name="column", decimal="."):
@@ -128,3 +130,33 @@ def test_separated_thousands(cells, decimal, detail):
     report = infer_type("column", pa.array(cells), decimal)
     assert report.role == "number"
     assert ("thousand" in report.detail) == bool(detail)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [("few", "category"), ("unique", ""), ("padded", "number"), ("missing", "category")],
+)
+def test_long_cells_are_hardly_copied(monkeypatch, cells, kind):
+    """Their distinct values are looked at; numbers after blanks are numbers all the same."""
+    rows, long = 400, ["v" * 2_000, "w" * 2_000]
+    column = {
+        "few": [long[k // 3 % 2] for k in range(rows)],
+        "unique": [f"{k} " + "word " * 400 for k in range(rows)],
+        "padded": [" " * 2_000 + str(k * 0.37 % 5) for k in range(rows)],
+        "missing": [long[0] if k % 9 else "NA" for k in range(rows)],
+    }[cells]
+    sizes = []
+    for module in (infer, schema):
+
+        def counted(text, *tokens, real=module.with_nulls):
+            sizes.append(text.nbytes)
+            return real(text, *tokens)
+
+        monkeypatch.setattr(module, "with_nulls", counted)
+    labels = ["a", "b"] * (rows // 2)
+    table = UserTable(pa.table({"x": [k % 7 for k in range(rows)], "c": column, "y": labels}))
+    prepared = infer.infer_schema(table, "y")
+    assert next(report.kind for report in prepared.columns if report.name == "c") == kind
+    assert cells == "padded" or max(sizes) < 10_000
+    if kind == "category":
+        assert len({id(cell) for cell in prepared.frame["c"]}) == 2

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import math
 import subprocess
 import sys
 import zipfile
@@ -295,15 +296,20 @@ def test_the_byte_0_is_refused_wherever_it_is(tmp_path):
 def test_a_compressed_file_that_unfolds_is_measured_and_refused(tmp_path, monkeypatch):
     import gzip
 
-    from lincent.tables import read
+    from lincent.tables import formats
     from lincent.tables.formats import unpacked_size
 
     text = b"a,b\n" + b"1.5,2.5\n" * 200_000
     for name, data in (("t.csv", text), ("t.csv.gz", gzip.compress(text))):
         (tmp_path / name).write_bytes(data)
         assert unpacked_size(tmp_path / name) == pytest.approx(len(text), rel=0.2)
-    monkeypatch.setattr(read, "available_memory", lambda: 4e5)
-    with pytest.raises(TableError, match="MB of text, too much for the memory that is free"):
+    assert formats.most_unpacked(tmp_path / "t.csv") == formats.most_unpacked("-") == math.inf
+    monkeypatch.setattr(formats, "UNFOLDED", len(text) - 1)
+    with pytest.raises(TableError, match="MB of text, 100 times its size: lincent fit"):
+        read_table(tmp_path / "t.csv.gz")
+    assert read_table(tmp_path / "t.csv").data.num_rows == 200_000
+    monkeypatch.setattr(formats, "available_memory", lambda: 4e5)
+    with pytest.raises(TableError, match="MB of text, too much for the free memory"):
         read_table(tmp_path / "t.csv.gz")
 
 

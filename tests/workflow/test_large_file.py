@@ -157,6 +157,22 @@ def test_a_table_that_fits_is_read_at_once(tmp_path):
     assert needed(tmp_path / "nothing.parquet") == 0.0
 
 
+def test_a_file_that_unfolds_beyond_measure_is_read_in_batches(tmp_path, monkeypatch):
+    import gzip
+
+    from lincent.tables import formats
+
+    plain = write(tmp_path, "csv")
+    packed = tmp_path / "table.csv.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    given = DEFAULT_READ, ColumnOptions(), 0
+    monkeypatch.setattr(formats, "UNFOLDED", 1_000)
+    assert large_file.find_large(packed, *given) is None
+    monkeypatch.setattr(formats, "RATIO", 1)
+    assert large_file.find_large(packed, *given) is not None
+    assert large_file.find_large(plain, *given) is None
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 @pytest.mark.slow
 def test_the_command_under_a_limit(tmp_path):

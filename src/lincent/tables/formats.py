@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import lzma
+import math
 import os
 import struct
 import sys
@@ -24,6 +25,7 @@ from typing import Any
 
 from lincent._errors import AppError, OptionalPackage, first_line, import_optional, listed
 from lincent._files import is_stream, reason
+from lincent._memory import available_memory
 
 CSV, PARQUET, ARROW, EXCEL, JSON = "csv", "parquet", "arrow", "excel", "json"
 FORMATS = (CSV, PARQUET, ARROW, EXCEL, JSON)
@@ -42,6 +44,7 @@ PACKED: tuple[tuple[bytes, Any], ...] = (
 """First bytes of compressed files, and what opens them."""
 COMPRESSED = (".gz", ".zip", ".bz2", ".xz")
 HEAD_BYTES = 1 << 23  # inspected before reading starts; a header may be as long
+RATIO, UNFOLDED = 100, 1 << 26  # of a compressed file in memory: times its size, and in any case
 MOST_AREA, LEAST_AREA = 100, 1 << 20  # cells of a sheet for each filled one, and in any case
 BUFFER_BYTES = 1 << 23  # of a Parquet file that is read in batches, for all columns together
 UNREADABLE = (
@@ -93,10 +96,24 @@ class OpenedTable:
     format: str
     head: bytes
     stream: Any
+    most: float = math.inf
+    """Bytes to which the file may unfold in memory."""
+
+    def read(self) -> bytes:
+        """Return all bytes, if they are not too many for the memory or the size of the file."""
+        most = min(available_memory() / 4, self.most)  # text, parsed text, a copy in columns
+        data: bytes = self.stream.read(-1 if most == math.inf else int(max(most, 0)) + 1)
+        if len(data) > most:
+            why = f"{RATIO} times its size" if most == self.most else "too much for the free memory"
+            raise TableError(
+                f"{self.name} has more than {len(data) >> 20} MB of text, {why}: lincent fit and "
+                "predict read a file that is named in batches."
+            )
+        return data
 
     def seekable(self) -> Any:
         """Return the stream, copied to memory unless it can seek."""
-        return self.stream if self.stream.seekable() else io.BytesIO(self.stream.read())
+        return self.stream if self.stream.seekable() else io.BytesIO(self.read())
 
 
 def format_from_name(path: str | os.PathLike[str]) -> str | None:
@@ -142,7 +159,8 @@ def open_table(path: str | os.PathLike[str], format: str | None = None) -> Itera
             raise TableError(f"{name} is empty: it needs a line of column names and rows.")
         if format is None and not is_stream(path):
             format = format_from_name(path)
-        yield OpenedTable(name, format or format_from_content(head, name), head, stream)
+        format = format or format_from_content(head, name)
+        yield OpenedTable(name, format, head, stream, most_unpacked(path))
 
 
 def _open(path: str | os.PathLike[str]) -> Any:
@@ -194,6 +212,16 @@ def unpacked_size(path: str | os.PathLike[str]) -> float:
         estimate = len(_read_up_to(opened(file), HEAD_BYTES)) * size / file.tell()
         file.seek(-4, os.SEEK_END)  # gzip ends with its size modulo 4 GiB
         return max(estimate, struct.unpack("<I", file.read())[0] if opened is gzip.open else 0.0)
+
+
+def most_unpacked(path: str | os.PathLike[str]) -> float:
+    """Return the bytes to which a compressed file may unfold in memory: no table needs more."""
+    if is_stream(path) or not os.path.isfile(path):
+        return math.inf
+    with open(path, "rb") as file:
+        start = file.read(6)
+    packed = start.startswith((b"PK", *(magic for magic, _ in PACKED)))
+    return max(UNFOLDED, RATIO * os.path.getsize(path)) if packed else math.inf
 
 
 def _read_up_to(stream: Any, count: int) -> bytes:

@@ -60,6 +60,7 @@ LEAST_ROWS = 20  # too few rows to recognize identifiers or free text
 NUMBER_FRACTION, MOST_MARKS = 0.8, 10  # numbers, and tokens for missing, in a column of numbers
 IDENTIFIER_FRACTION = 0.95
 TEXT_LENGTH, TEXT_WORDS = 40, 4
+LONG_CELL, SOME_CELLS = 64, 1_000  # bytes of a cell that is no number, cells that are trimmed first
 TEXT_HINT = "in Python, a text vectorizer such as scikit-learn's TfidfVectorizer"
 LEAK_SCORE, LEAK_ROWS, LEAK_CLASS_ROWS = 0.999, 30, 5  # fewer rows may be separable by chance
 DATE_FORMS = tuple(
@@ -241,10 +242,11 @@ def _infer_columns(
     columns = []
     for r in used:
         values = plain_array(table.data.column(r.name))
-        words = with_nulls(values).unique().to_pylist() if r.kind == CATEGORY else []
+        words = with_nulls(values.unique()).unique().to_pylist() if r.kind == CATEGORY else []
         categories = tuple(sorted(words, key=lambda word: word or ""))  # missing first
         type = str(values.type)
         columns.append(Column(r.name, r.kind, type, categories, r.marks, r.form, r.detail))
+    del values  # a copy of a column
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
     schema = Schema(tuple(columns), target or "", ids)
     frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
@@ -396,11 +398,15 @@ def _infer_dates(dates: Any, form: str) -> ColumnReport:
 
 
 def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
-    text = with_nulls(values)
-    present = pc.utf8_trim_whitespace(text.drop_null())
-    if len(present) == 0:
+    values = values.cast(pa.string())
+    cells, present = values.unique(), values.drop_null()
+    long = _most_are_long(values) and _most_are_long(pc.utf8_trim_whitespace(values[:SOME_CELLS]))
+    if long and len(cells) > MOST_CATEGORIES:
+        return _infer_category(present, len(cells))
+    words = pc.utf8_trim_whitespace(with_nulls(cells)).unique()
+    distinct, complete = words.drop_null().to_pylist(), words.null_count == 0
+    if not distinct:
         return ColumnReport(CONSTANT, CATEGORY, "every cell is empty")
-    distinct, complete = present.unique().to_pylist(), len(present) == len(text)
     if {word.lower() for word in distinct} <= {"true", "false"}:
         flag = ColumnReport(FLAG, FLAG)
         return flag if len(distinct) > 1 else _constant(flag, repr(distinct[0]), complete)
@@ -410,19 +416,27 @@ def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
     without = {cell.lstrip("0") or "0" for cell in distinct if re.fullmatch(r"0\d+", cell)}
     codes = one_length and any(_PADDED.fullmatch(cell) for cell in distinct)
     example = ""
-    if not codes and without.isdisjoint(distinct):
-        report, numbers, bad = _read_text_numbers(text, decimal)
-        share = 1 - bad.sum() / len(present)
-        if share >= NUMBER_FRACTION and len(report.marks) <= MOST_MARKS:
-            return _infer_numbers(name, numbers, report)
-        example = report.marks[0] if share > 0.5 else ""
-    form = _date_form(distinct)
-    if form:
-        return _infer_dates(to_dates(text, form), form)
+    if not long:
+        text = with_nulls(values)
+        present = pc.utf8_trim_whitespace(text.drop_null())
+        if not codes and without.isdisjoint(distinct):
+            report, numbers, bad = _read_text_numbers(text, decimal)
+            share = 1 - bad.sum() / len(present)
+            if share >= NUMBER_FRACTION and len(report.marks) <= MOST_MARKS:
+                return _infer_numbers(name, numbers, report)
+            example = report.marks[0] if share > 0.5 else ""
+        form = _date_form(distinct)
+        if form:
+            return _infer_dates(to_dates(text, form), form)
     if len(distinct) == 1:
         shown = repr(distinct[0][:60])
         return _constant(ColumnReport(CATEGORY, CATEGORY), shown, complete)
     return replace(_infer_category(present, len(distinct)), example=example)
+
+
+def _most_are_long(text: Any) -> bool:
+    """Return whether most cells are longer than a number or a date; their text is not copied."""
+    return bool((pc.mean(pc.greater(pc.binary_length(text), LONG_CELL)).as_py() or 0.0) > 0.5)
 
 
 def _date_form(distinct: list[str]) -> str:

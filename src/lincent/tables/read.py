@@ -16,7 +16,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import math
 import os
 import re
 import threading
@@ -256,7 +255,7 @@ def _read(source: OpenedTable, options: ReadOptions) -> UserTable:
             warnings = (f"read the sheet {sheet!r}, the first of {count} (--sheet names another).",)
         return UserTable(data, source.name, 2, options, warnings)
     if source.format == formats.JSON:
-        data = formats.read_json(source.stream, source.name)
+        data = formats.read_json(source.seekable(), source.name)
     elif source.format == formats.PARQUET:
         data = formats.read_parquet(source.seekable())
     else:
@@ -287,13 +286,7 @@ def _reader_errors(source: OpenedTable) -> Iterator[None]:
 
 
 def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
-    most = available_memory() / 4  # text, parsed text and a copy of it in columns
-    data = source.stream.read(None if most == math.inf else int(max(most, 0)) + 1)
-    if len(data) > most:
-        raise TableError(
-            f"{source.name} has more than {len(data) >> 20} MB of text, too much for the memory "
-            "that is free: lincent fit and predict read a file that is named in batches."
-        )
+    data = source.read()
     dialect = infer_dialect(data, source.name, options)
     # In blocks: decoded text takes up to four times the memory.
     decoder, row = codecs.getincrementaldecoder(dialect.encoding or "utf-8")(), 1

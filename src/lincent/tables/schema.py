@@ -247,7 +247,7 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
         what = f"column{'s' * (len(absent) > 1)} {listed(absent)}"
         raise TableError(f"{table.name} lacks the {what}, which the model uses.")
     check_unique(table.name, [name for name in names if name in schema.names])
-    data: dict[str, np.ndarray] = {}
+    data: dict[str, Any] = {}
     for column in schema.columns:
         values = plain_array(table.data.column(column.name))
         type = values.type
@@ -260,7 +260,8 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
                 f"{MEANING[column.kind]} in it."
             )
         if column.kind == CATEGORY:
-            data[column.name] = _categories(column, values, odd)
+            words = _categories(column, values, odd)
+            data[column.name] = pd.Series(words, dtype=object)  # the strings of equal cells are one
         elif column.kind == DATE:
             data |= zip(column.inputs, _date_parts(column, values, table, odd), strict=True)
         else:
@@ -303,9 +304,12 @@ def _date_parts(column: Column, values: Any, table: UserTable, odd: OddCells) ->
 
 
 def _categories(column: Column, values: Any, odd: OddCells) -> np.ndarray:
-    text = with_nulls(values, set(MISSING_TOKENS) - set(column.categories))
-    in_training = pc.is_in(text, value_set=pa.array(column.categories, pa.string()))
-    count = len(text) - int(pc.sum(in_training).as_py() or 0)
+    coded = values.cast(pa.string()).dictionary_encode()  # few words, many rows
+    text = with_nulls(coded.dictionary, set(MISSING_TOKENS) - set(column.categories))
+    words = np.append(text.to_numpy(zero_copy_only=False), None)
+    codes = pc.fill_null(coded.indices, len(words) - 1).to_numpy(zero_copy_only=False)
+    known = set(column.categories)
+    count = int(np.sum(np.array([word not in known for word in words])[codes]))
     if count:
         odd.unknown[column.name] += count
-    return np.asarray(text.to_numpy(zero_copy_only=False), dtype=object)
+    return np.asarray(words[codes], dtype=object)

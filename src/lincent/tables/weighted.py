@@ -139,7 +139,7 @@ def check_magnitude(X: np.ndarray, names: Sequence[str] | None = None) -> None:
     """Raise an error that names a cell whose square would overflow or vanish in sums."""
     if X.size == 0:
         return
-    sizes = np.maximum(X.max(axis=0), -X.min(axis=0))
+    sizes = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     beyond = np.flatnonzero((sizes > LARGEST) | ((sizes > 0) & (sizes < 1 / LARGEST)))
     for column in beyond[:1].tolist():
         row = int(np.argmax(np.abs(X[:, column])))

@@ -32,7 +32,15 @@ from lincent.estimators.calibration import OutOfFoldScores, score_scale
 from lincent.inspection.evaluation import HeldOut
 from lincent.sources.batches import Batches
 from lincent.sources.shared_reads import run_concurrently
-from lincent.tables.formats import CSV, PARQUET, format_from_name, pa, parquet, unpacked_size
+from lincent.tables.formats import (
+    CSV,
+    PARQUET,
+    format_from_name,
+    most_unpacked,
+    pa,
+    parquet,
+    unpacked_size,
+)
 from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, labeled_rows
 from lincent.tables.read import BATCH_ROWS, ReadOptions, UserTable, read_batches
 from lincent.tables.schema import OddCells, to_frame
@@ -216,9 +224,12 @@ def find_large(
     random_state: int,
     log: Callable[[str], None] = _console.silent,
 ) -> LargeFile | None:
-    """Return the file where a fit needs more memory than there is; None otherwise."""
+    """Return the file where a fit needs more memory than there is, or far more than the file.
+
+    None otherwise.
+    """
     needed, available = needed_memory(data, reading.format), available_memory()
-    if needed <= available:
+    if not needed or needed <= min(available, 8 * most_unpacked(data)):
         return None
     if options.group is not None:
         raise AppError("--group needs the table in memory, and it is larger than memory allows.")
