@@ -45,8 +45,8 @@ class Row:
     @property
     def differences(self) -> tuple[float, float]:
         return (
-            float(self.train.mean()) - printed(self.code, "train", "LCC").value,
-            float(self.test.mean()) - printed(self.code, "test", "LCC").value,
+            float(self.train.mean()) - printed(self.code, "train", "LCC"),
+            float(self.test.mean()) - printed(self.code, "test", "LCC"),
         )
 
     @property
@@ -98,7 +98,7 @@ def table(rows):
         for values, name, apart in zip(
             (row.train, row.test), ("train", "test"), row.differences, strict=True
         ):
-            theirs = printed(row.code, name, "LCC").value
+            theirs = printed(row.code, name, "LCC")
             cells += [f"{values.mean():.2f} ± {values.std():.2f}", f"{theirs:.2f}", f"{apart:+.2f}"]
         cells.append(f"{row.largest_gap:.0e}")
         lines.append("| " + " | ".join(cells) + " |")

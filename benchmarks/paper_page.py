@@ -262,7 +262,7 @@ def told(claims, words):
 def moved(frame, method, dataset, what):
     measured = effects(frame, method, dataset, "test")
     (effect,) = measured[measured["what"] == what].itertuples()
-    printed = paper.printed(dataset, "test", method).value
+    printed = paper.printed(dataset, "test", method)
     return (
         f"{dataset} test {effect.other:.1f} instead of {effect.taken:.1f}, printed {printed:.1f} "
         f"({effect.runs} splits)"

@@ -196,9 +196,7 @@ def shapes(splits: int) -> list[str]:
         lcc = models["LCC"]
         gap = lcc.duality_gap_
         certified = "yes" if gap <= lcc.tol and not complaint else f"NO {complaint}"
-        theirs = {
-            name: paper.printed(subject.code, "time", name).value for name in ("LCC", "LDA", "SVM")
-        }
+        theirs = {name: paper.printed(subject.code, "time", name) for name in ("LCC", "LDA", "SVM")}
         ratio = {name: spent[name] / spent["LCC"] for name in spent}
         lines.append(
             f"| {subject.code} | {A.shape[0]} × {A.shape[1]} | {spent['LCC']:.2f} s "

@@ -22,9 +22,9 @@ def make_runs(offset=None, runs=20, sets=paper.SETS, methods=paper.METHODS, proc
                 row |= {"procedure": procedure, "params": "{}", "status": "ok", "error": ""}
                 row |= {"n_train": 70, "n_test": 30}
                 for part in ("train", "test"):
-                    mean = paper.printed(dataset, part, of).value / 100
+                    mean = paper.printed(dataset, part, of) / 100
                     row[f"{part}_paper_auc"] = mean + shift + noise[split]
-                row["fit_seconds"] = paper.printed(dataset, "time", of).value / 1000
+                row["fit_seconds"] = paper.printed(dataset, "time", of) / 1000
                 rows.append(row)
     return pandas.DataFrame(rows)
 

@@ -212,7 +212,7 @@ def test_pairs_have_sign_size_and_correction():
 
 def test_mean_ranks_of_the_printed_table():
     table = pandas.DataFrame(
-        {m: {s: paper.printed(s, "test", m).value / 100 for s in paper.SETS} for m in paper.METHODS}
+        {m: {s: paper.printed(s, "test", m) / 100 for s in paper.SETS} for m in paper.METHODS}
     )
     ranks = mean_ranks(table)
     assert sum(ranks.values()) == pytest.approx(36)  # 1 to 8 on each set

@@ -10,6 +10,7 @@ from lincent.paper.study.seizure import CODES, seizure_page, seizure_problem, su
 from lincent.report.rendering import write_page
 from support.benchmarks import load_benchmark
 from support.in_process import without_workers
+from support.paper_marks import versus_lcc
 
 write_synthetic = load_benchmark("synthetic_eeg").write_synthetic
 
@@ -41,7 +42,7 @@ def test_wins_and_losses_are_those_of_the_printed_marks():
     other = {}
     for row, table in paper.COMPACT_SEIZURE.items():
         for method, printed in table.items():
-            marks = [paper.printed(code, row, method).versus_lcc for code in CODES]
+            marks = [versus_lcc(code, row, method) for code in CODES]
             counts = (marks.count("worse"), marks.count("better"))
             if counts != printed:
                 other[row, method] = counts
@@ -77,7 +78,7 @@ def test_report_sets_subjects_beside_the_paper_and_substitutes_apart(result):
     _, markdown = write_page(seizure_page(load_result(folder)), folder)
     text = markdown.read_text("utf-8").replace("\\", "")
     assert "Subject1 test" in text
-    assert f"({paper.printed('Subject1', 'test', 'LCC').value:.2f})" in text
+    assert f"({paper.printed('Subject1', 'test', 'LCC'):.2f})" in text
     assert "Subject1 (Dog_1) has 40 ictal segments here and 178 in the paper" in text
     assert "Substitute: Synthetic_Dog_1" in text
     assert "not comparable with the paper's" in text

@@ -50,11 +50,6 @@ class Subject:
         return f"Subject{self.number}"
 
     @property
-    def segments(self) -> int:
-        """All training seconds."""
-        return self.ictal + self.interictal
-
-    @property
     def features(self) -> int:
         """49 magnitudes for each channel."""
         return BINS * self.channels

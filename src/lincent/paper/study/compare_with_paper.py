@@ -57,7 +57,7 @@ def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Any]:
         for row in ("train", "test"):
             table = 100 * pivot(frame, dataset, f"{row}_paper_auc")
             for method in [method for method in paper.METHODS if method in table]:
-                theirs, values = paper.printed(dataset, row, method).value, table[method].dropna()
+                theirs, values = paper.printed(dataset, row, method), table[method].dropna()
                 ours = (values.mean(), values.std(ddof=1), len(values))
                 lines += [(dataset, row, method, *ours, theirs)] if len(values) else []
     names = ["dataset", "row", "method", "ours", "sd", "runs", "theirs"]
@@ -218,7 +218,7 @@ def _best_rank(frame: Any, sets: Sets) -> Iterator[Conclusion]:
     if set(paper.METHODS) <= set(ours.columns):
         theirs = pandas.DataFrame(
             {
-                method: {s: paper.printed(s, "test", method).value / 100 for s in paper.SETS}
+                method: {s: paper.printed(s, "test", method) / 100 for s in paper.SETS}
                 for method in paper.METHODS
             }
         )

@@ -5,7 +5,7 @@ Scores are in percent, times in milliseconds.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from lincent._files import read_toml
 
@@ -23,19 +23,11 @@ INTERPRETATIONS: dict[str, dict[str, Any]] = _DATA["interpretations"]
 KERNEL: dict[str, tuple[float, float]] = {k: (a, b) for k, (a, b) in _DATA["kernel"].items()}
 
 
-class Printed(NamedTuple):
-    """One printed number, and the paper's test against LCC: better, same, worse or empty."""
-
-    value: float
-    versus_lcc: str
-
-
-def _parse_table(text: str) -> dict[tuple[str, str, str], Printed]:
-    """Return the numbers of an appendix table by (set, row, method)."""
+def _parse_table(text: str) -> dict[tuple[str, str, str], float]:
+    """Return the numbers of an appendix table by (set, row, method), without their marks."""
     (_, _, *methods), *lines = (line.split() for line in text.strip().splitlines())
-    marks = {"*": "worse", "-": "same", "+": "better"}
     return {
-        (dataset, row, method): Printed(float(cell.rstrip("*-+")), marks.get(cell[-1], ""))
+        (dataset, row, method): float(cell.rstrip("*-+"))
         for dataset, row, *cells in lines
         for method, cell in zip(methods, cells, strict=True)
     }
@@ -60,13 +52,13 @@ def printed_ranks() -> dict[str, float]:
     return {method: rank + 1 for method, rank in MEAN_RANKS.items()}
 
 
-def printed(dataset: str, row: str, method: str) -> Printed:
+def printed(dataset: str, row: str, method: str) -> float:
     """Return one number of the appendix tables; the row is time, train or test.
 
     Examples
     --------
     >>> from lincent.paper.study.paper import printed
-    >>> printed("BC", "test", "LCC").value
+    >>> printed("BC", "test", "LCC")
     95.58
     """
     table = SEIZURE if dataset.startswith("Subject") else TABULAR

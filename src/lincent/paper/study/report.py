@@ -153,7 +153,7 @@ def summary_lines(result: ExperimentResult) -> list[str]:
             ours = f"{table.at[code, method]:.1f}".replace("nan", "–")
             if method not in paper.METHODS:
                 return ours
-            return f"{ours} ({paper.printed(code, 'test', method).value:.1f})"
+            return f"{ours} ({paper.printed(code, 'test', method):.1f})"
 
         cells = pandas.DataFrame({s: [cell(s, m) for m in order] for s in sets}, list(order))
         lines += ["", "Hard-label AUC on held-out rows, percent (in brackets: the paper)"]
@@ -201,7 +201,7 @@ def agreement_table(numbers: Sequence[Any], sets: Sequence[str], methods: Sequen
     by_place = {(n.dataset, n.row, n.method): n for n in numbers}
 
     def cell(place: tuple[str, str], method: str) -> Item:
-        theirs, n = paper.printed(*place, method).value, by_place.get((*place, method))
+        theirs, n = paper.printed(*place, method), by_place.get((*place, method))
         if n is None:
             return Item(f"missing ({theirs:.2f})", None, "quiet")
         hint = (
@@ -275,14 +275,14 @@ def time_section(
 
     def multiple(dataset: str, method: str) -> Item:
         ours = float(medians[dataset].get(method, NAN)) / float(medians[dataset]["LCC"])
-        theirs = [paper.printed(dataset, "time", m).value for m in (method, "LCC")]
+        theirs = [paper.printed(dataset, "time", m) for m in (method, "LCC")]
         return Item(f"{ours:.2f} ({theirs[0] / theirs[1]:.2f})", ours)
 
     table = tabulated(
         medians,
         ("Set", text),
         ("LCC#", lambda s: seconds(float(medians[s]["LCC"]))),
-        ("LCC, paper, ms#", lambda s: number(paper.printed(s, "time", "LCC").value, 1)),
+        ("LCC, paper, ms#", lambda s: number(paper.printed(s, "time", "LCC"), 1)),
         *((f"{method}#", lambda s, method=method: multiple(s, method)) for method in methods[1:]),
         caption=prose("time"),
     )
@@ -300,7 +300,7 @@ def interpretation_section(result: ExperimentResult) -> Section | None:
         return None
     measured = pandas.concat(tables, ignore_index=True)
     places = zip(measured["dataset"], measured["method"], strict=True)
-    theirs = [paper.printed(dataset, "test", method).value for dataset, method in places]
+    theirs = [paper.printed(dataset, "test", method) for dataset, method in places]
     for name in ("taken", "other"):
         measured[f"{name} distance"] = (measured[name] - theirs).abs()
 

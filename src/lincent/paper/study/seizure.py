@@ -267,7 +267,7 @@ def summary_lines(result: ExperimentResult) -> list[str]:
         for line in summarize(result.frame, name, "test_paper_auc").itertuples():
             shown = f"{100 * line.mean:6.2f}" if line.runs else f"     – {line.reason[:80]}"
             if name in CODES and line.method in METHODS:
-                shown += f" ({paper.printed(name, 'test', line.method).value:.2f})"
+                shown += f" ({paper.printed(name, 'test', line.method):.2f})"
             lines.append(f"    {line.method:<8}{shown}")
     if _split_names(result)[0]:
         lines.append("Hard-label AUC on held-out seizures, percent; in brackets the paper's.")
