@@ -159,8 +159,8 @@ class PreparedTable:
 
     def take(self, rows: np.ndarray) -> PreparedTable:
         """Return some of the rows."""
-        arrays = {"labels": self.labels, "hashes": self.hashes, "groups": self.groups}
-        taken = {name: None if array is None else array[rows] for name, array in arrays.items()}
+        taken: dict[str, Any] = {"labels": self.labels[rows], "hashes": self.hashes[rows]}
+        taken["groups"] = None if self.groups is None else self.groups[rows]
         return replace(self, table=self.table.take(rows), frame=self.frame.iloc[rows], **taken)
 
     @property
