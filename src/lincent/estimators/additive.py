@@ -420,7 +420,7 @@ def fit_whole(
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveModel(CommonParameters, BaseEstimator):
+class AdditiveModel(BaseEstimator):
     """Terms, scores and shape functions of AdditiveLCC and AdditiveLCCCV.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and choose these
@@ -634,7 +634,7 @@ class AdditiveModel(CommonParameters, BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
+class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParameters, Classifier):
     """Additive model of one spline per column, fitted by centralization.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
@@ -758,7 +758,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
+class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParameters, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
 
     Parameters

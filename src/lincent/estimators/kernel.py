@@ -36,6 +36,7 @@ from lincent.estimators.validation import (
     COUNT,
     PAPER_CONSTRAINTS,
     POSITIVE,
+    CommonParameters,
     Rule,
     SolverName,
     refuse_backend,
@@ -65,7 +66,7 @@ BLOCK_BYTES = 2**25
 
 
 @dataclass(eq=False, repr=False)
-class KernelLCC(SolverMixin, ProbabilityMixin, ProjectionMixin, Classifier):
+class KernelLCC(SolverMixin, ProbabilityMixin, ProjectionMixin, CommonParameters, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the feature space of a kernel, solved to certified optimality.
@@ -228,27 +229,6 @@ default="rbf"
         "n_components": [COUNT, None],
         "norm": [StrOptions({"l2", "linf"})],
     }
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelLCC:
-        """Fit the coefficients.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
-            The samples. With a map also a Dask array or dataframe, which is read in place and
-            mapped as it is read; predictions are then lazy Dask arrays. Or a torch or CuPy array,
-            which is mapped on its device (not with a callable kernel).
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
 
     @property
     def _accept_sparse(self) -> Any:  # type: ignore[override]

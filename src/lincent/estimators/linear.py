@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -70,12 +70,36 @@ def controls(model: Any, began: float) -> Controls:
 
 
 @dataclass(eq=False, repr=False)
-class SolverMixin(CommonParameters):
+class SolverMixin:
     """Stopping criteria, random numbers, margins and certificates of estimators with a solver."""
 
     _: KW_ONLY
     multi_class: Strategy = "ovr"
     probability: Calibrated = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples. Also a Dask array or dataframe or batches, which are read in place, or a
+            torch or CuPy array, which stays on its device; predictions are then arrays of the same
+            kind. In memory alone: FQCC, ``norm="l1"``, ``multi_class="joint"``, kernels without a
+            map and, on a device, kernels of one's own.
+        y : array-like of shape (n_samples,)
+            The class of each sample.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency weights of the samples; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        model: Any = self
+        model._fit(X, y, sample_weight)
+        return self
 
     def _solve_controls(self: Any, problem: Any) -> Controls:
         """Return the controls of the fit to all samples, which callbacks may observe and stop."""
@@ -213,7 +237,9 @@ class LinearMixin:
 
 
 @dataclass(eq=False, repr=False)
-class LCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class LCC(
+    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
+):
     """Linear centralization classifier.
 
     Finds the direction that moves the samples of each class toward their own center while it moves
@@ -332,26 +358,6 @@ class LCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifie
 
     _parameter_constraints: ClassVar[dict[str, Any]] = PAPER_CONSTRAINTS
     _reads_in_place = True
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LCC:
-        """Fit the direction.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples. Also a Dask array or dataframe, which is read in place, or a torch or CuPy
-            array, which stays on its device; predictions are then arrays of the same kind.
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         margin = self._check_margin(self.margin, problem.largest_margin, problem)

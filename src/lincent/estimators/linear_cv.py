@@ -35,13 +35,13 @@ from lincent.estimators.linear import (
     fit_discriminator_on,
     squeeze_single,
 )
-from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks
+from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks, predicted_codes
 from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.estimators.validation import (
     COUNT,
     PAPER_CONSTRAINTS,
-    Calibrated,
+    CommonParameters,
     SolverName,
     check_class_weight,
 )
@@ -77,11 +77,10 @@ class Candidate(NamedTuple):
 class FittedCandidate(LCC):
     """A candidate as a fitted LCC, for a scorer to call with samples that are checked already.
 
-    It has no solutions: on a cluster it is transferred, and their multipliers stay.  Probabilities
-    are calibrated on the ``labels`` of the samples that it is scored on.
+    It has no solutions: on a cluster it is transferred, and their multipliers stay.  Results are
+    NumPy arrays; probabilities are calibrated on the ``labels`` of the samples to be scored.
     """
 
-    probability: Calibrated = "sigmoid"
     labels: Labels = field(init=False)
 
     @classmethod
@@ -99,12 +98,20 @@ class FittedCandidate(LCC):
     def _rows_scores(self, X: Any) -> np.ndarray:
         return self._task_scores(X)
 
-    def _probabilities(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
+        return self._decision(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.classes_[predicted_codes(self._decision(X))])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
         return self.labels.calibrated(self._decision(X))
 
 
 @dataclass(eq=False, repr=False)
-class LCCCV(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class LCCCV(
+    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
+):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;

@@ -21,7 +21,13 @@ from lincent.estimators.linear import (
     squeeze_single,
 )
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, Rule, SolverName
+from lincent.estimators.validation import (
+    COUNT,
+    PAPER_CONSTRAINTS,
+    CommonParameters,
+    Rule,
+    SolverName,
+)
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
@@ -38,7 +44,9 @@ UNSCALED = (2.0**-7, 2.0**20)
 
 
 @dataclass(eq=False, repr=False)
-class FQCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class FQCC(
+    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
+):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: the loss of a sample is the difference of its
@@ -157,25 +165,6 @@ class FQCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifi
     random_state: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**PAPER_CONSTRAINTS, "n_init": [COUNT]}
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FQCC:
-        """Fit the direction.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         problem = problem.drop_zero_weight()

@@ -39,6 +39,7 @@ from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
     POSITIVE,
     ClassCosts,
+    CommonParameters,
     Strategy,
     StrategyOrJoint,
     check_finite,
@@ -56,7 +57,9 @@ LARGE = 2.0**20
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
+class RegularizedLCC(
+    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
+):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
@@ -173,26 +176,6 @@ class RegularizedLCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin
         "multi_class": [StrOptions(set(STRATEGIES))],
         "warm_start": ["boolean"],
     }
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLCC:
-        """Fit the direction and the threshold.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples. Also a Dask array or dataframe, which is read in place about five times, or
-            a torch or CuPy array, which stays on its device; not with ``norm="l1"``.
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _check_params(self) -> None:
         check_hinge_range(self.margin_range)
@@ -312,7 +295,7 @@ class RegularizedLCC(SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, Classifier):
+class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParameters, Classifier):
     """RegularizedLCC with C by cross-validation: a linear ensemble of all folds and values of C.
 
     The models of all folds and all C are averaged with softmax weights of their out-of-fold scores,

@@ -17,7 +17,13 @@ from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_in
 from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.remote import Training, local_centers
-from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, POSITIVE, check_rows
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    COUNT,
+    POSITIVE,
+    CommonParameters,
+    check_rows,
+)
 from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid
@@ -55,6 +61,7 @@ class StructuredLCC(
     LocalCentersMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    CommonParameters,
     Classifier,
 ):
     r"""Linear centralization on features extended by the similarity to local centers.
@@ -164,27 +171,6 @@ class StructuredLCC(
     _whitening: np.ndarray = field(init=False)
     _seed: int = field(init=False)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StructuredLCC:
-        """Fit the local centers and the coefficients.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples. Also a Dask array or dataframe, which is read in place about seven times:
-            features are computed as it is read, and at most 10,000 distinct samples of a class are
-            transferred to the host, for k-means. Or a torch or CuPy array, mapped on its device.
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
     @output_like_input
     def transform(self, X: Any) -> Any:
         """Compute the extended features: those of X, then the whitened similarities.
@@ -280,7 +266,9 @@ class StructuredLCC(
 
 
 @dataclass(eq=False, repr=False)
-class StructuredLCCCV(ProbabilityMixin, LocalCentersMixin, FoldEnsemble, Classifier):
+class StructuredLCCCV(
+    ProbabilityMixin, LocalCentersMixin, FoldEnsemble, CommonParameters, Classifier
+):
     """StructuredLCC with kernel width and C by cross-validation.
 
     The candidates are the linear model and, for each kernel width, a model with local centers. All

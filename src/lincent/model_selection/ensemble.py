@@ -37,7 +37,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -48,13 +48,7 @@ from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelih
 from lincent.estimators.linear import RegularizedFit, check_hinge_range, controls
 from lincent.estimators.problem import BinaryTask, HostTraining, binary_tasks
 from lincent.estimators.remote import Training
-from lincent.estimators.validation import (
-    Calibrated,
-    ClassCosts,
-    CommonParameters,
-    Strategy,
-    check_class_weight,
-)
+from lincent.estimators.validation import Calibrated, ClassCosts, Strategy, check_class_weight
 from lincent.model_selection.folds import calibration_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import (
@@ -309,7 +303,7 @@ def pool(models: Sequence[np.ndarray], held: Sequence[Any], n_tasks: int) -> lis
 
 
 @dataclass(eq=False, repr=False)
-class FoldEnsemble(CommonParameters):
+class FoldEnsemble:
     """Mixin of classifiers that average the models of all folds and candidates.
 
     Subclasses have the parameters ``Cs`` and ``margin_range``.  They name the candidates' feature
@@ -327,7 +321,7 @@ class FoldEnsemble(CommonParameters):
     _n_repeats: ClassVar[int]
     """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
 
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit all candidates on all folds and average them.
 
         Parameters
@@ -349,7 +343,9 @@ class FoldEnsemble(CommonParameters):
         self
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight, groups)
+        model: Any = self
+        model._fit(X, y, sample_weight, groups)
+        return self
 
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         """Return the map of each candidate (None: the features), and what ``_set_model`` needs.
@@ -415,7 +411,7 @@ class FoldEnsemble(CommonParameters):
             self._calibrate(results, weights, training)
 
     def _evaluate_folds(
-        self, data: TrainingFolds, todo: list[BinaryTask], grid: Grid, seed: int, joint: bool
+        self: Any, data: TrainingFolds, todo: list[BinaryTask], grid: Grid, seed: int, joint: bool
     ) -> list[list[Any]]:
         """Return models, held-out samples and what made the feature maps, of each fold."""
 
@@ -498,7 +494,7 @@ class FoldEnsemble(CommonParameters):
         self.best_params_ = params[best[0]] if one else [params[k] for k in best]
         return weights
 
-    def _certify(self, results: list[FoldResults]) -> None:
+    def _certify(self: Any, results: list[FoldResults]) -> None:
         """Set the certificates of all models; warn of the largest gap where it is above tol."""
         every = (model for result in results for fold in result.models for model in fold.flat)
         solutions = [model.solution for model in every if model is not None]
