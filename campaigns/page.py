@@ -109,8 +109,9 @@ PROMISES = {
     ),
     "interrupts": (
         "An interrupt ends a command",
-        "SIGINT at random moments of `lincent fit`, `predict` and `explain`, from 0.05 seconds "
-        "after the start on: exit code 130, no traceback, every file old or new, and complete.",
+        "SIGINT at random moments of `lincent fit`, `predict` and `explain`, from 0.05 seconds of "
+        "processor time after the start on: exit code 130, no traceback, every file old or new, "
+        "and complete.",
     ),
     "memory": (
         "Memory in proportion to the numbers",
