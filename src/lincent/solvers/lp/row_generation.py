@@ -40,7 +40,7 @@ class Tuning:
     below_gap: float = 1e-2
     """Tolerance of the first program; later ones are solved to this fraction of the open gap."""
     guard: float = 0.05
-    """While rounds are loose, rows within this fraction of the median distance join as well."""
+    """Rows within this fraction of the median distance join the violated ones."""
     few: int = 5
     """With at most so many rows violated, the round that follows is solved to the end."""
     last_share: float = 0.1
@@ -135,8 +135,7 @@ def solve(
             break
         if tol <= least and count == 0:
             break
-        near = tuning.guard * float(np.median(np.abs(missed))) if count > tuning.few else 0.0
-        chosen |= missed > -near
+        chosen |= missed > -tuning.guard * float(np.median(np.abs(missed)))
         if np.count_nonzero(chosen) > tuning.most_share * m:
             if not tuning.whole:
                 break
