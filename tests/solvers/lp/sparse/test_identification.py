@@ -11,7 +11,7 @@ from lincent.problems.arrays import Certificate
 from lincent.solvers.lp import highs, interior_point
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.lp.sparse.hinges import WorkingSet
-from lincent.solvers.lp.sparse.identification import FINISH, ColumnTuning, RowTuning
+from lincent.solvers.lp.sparse.identification import MOST_JOINING, ColumnTuning, RowTuning
 from lincent.solvers.lp.sparse.lagrangian import (
     DUAL,
     CertifiedPoint,
@@ -332,7 +332,7 @@ def test_a_vertex_is_optimal_for_its_rows_where_slopes_lead_to_the_sides(seed):
     firm = (point.over + point.missed)[:-1]
     keep = np.argsort(firm, kind="stable")[: point.between - 5]
     hinges, begin = identification.start_from_columns(program, point, keep, len(keep))
-    finish(hinges, begin, Controls(), FINISH)
+    finish(hinges, begin, Controls(), MOST_JOINING)
     assert len(hinges.missed)
     assert hinges.optimal
     alpha = hinges.fixed.copy()

@@ -27,7 +27,7 @@ from lincent.problems.arrays import Index
 from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp import interior_point, row_generation
 from lincent.solvers.lp.duplicate_rows import solve_distinct
-from lincent.solvers.lp.sparse import face, null_space
+from lincent.solvers.lp.sparse import face
 from lincent.solvers.lp.sparse.hinges import ColumnHinges, RowHinges
 from lincent.solvers.lp.sparse.lagrangian import (
     DUAL,
@@ -88,8 +88,8 @@ class ColumnTuning:
 
 
 BY_ROWS, BY_COLUMNS = RowTuning(), ColumnTuning()
-FINISH = null_space.Tuning(most_joining=8.0)
-"""Where few features are spare many may be misplaced, and joining is cheap."""
+MOST_JOINING = 8.0
+"""Misplaced hinges, in first variables: with few spare many may be, and joining is cheap."""
 
 
 def rows_applicable(m: int, n: int, sparse: bool) -> bool:
@@ -200,7 +200,7 @@ def _finish(program: Program, point: DualPoint, controls: Controls, tuning: Colu
     sure = len(keep)
     for _ in range(8):  # times that rows may join before the first step continues
         hinges, begin = start_from_columns(program, point, keep, sure)
-        solution = finish(hinges, begin, controls, FINISH)
+        solution = finish(hinges, begin, controls, MOST_JOINING)
         point.certify(solution.certificate)
         if solution.status is not Status.STALLED:
             break

@@ -47,7 +47,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Certificate, Index, Matrix, Rows, Vector
+from lincent.problems.arrays import Certificate, Index, Mask, Matrix, Rows, Vector
 from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
@@ -229,6 +229,8 @@ class PrimalModel:
         self.curvature = program.rows.column_scale() ** 2 * (m * mean_cost)
         self.side_weight = self.curvature * min(1.0, n / m)
         self.separation_weight = n * mean_cost
+        self.active: Mask = np.zeros(m, dtype=bool)
+        """Rows of the last Newton matrix."""
 
     def start(self) -> PrimalPoint:
         """Return the discriminant direction, by 50 CG steps, at the length with d.beta = sep."""
