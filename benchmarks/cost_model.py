@@ -172,9 +172,9 @@ def band(m, n):
     """Rows of the sample and of the last band, and the number of Newton steps, of LCC."""
     k = min(screening.sample_size(m, n), SAMPLE_ENTRIES // n)
     rows = min(1.0, AFTER_SAMPLE * math.sqrt(n / k)) * m
-    few = max(screening.TUNING.exact_rows * n, min(SPARE_ENTRIES // n, SPARE_WORK // n**2))
+    few = max(screening.EXACT_ROWS * n, min(SPARE_ENTRIES // n, SPARE_WORK // n**2))
     steps = 0
-    while rows > few and steps < screening.TUNING.newton_steps:
+    while rows > few and steps < screening.NEWTON_STEPS:
         rows, steps = AFTER_STEP * rows, steps + 1
     return k, rows, steps
 

@@ -11,11 +11,12 @@ from lincent import FQCC
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
 from lincent.solvers.lp import dispatch
-from lincent.solvers.ramp import TUNING, _NearLocal, approach, is_applicable, walk
+from lincent.solvers.ramp import LONGER, SHORTER, _NearLocal, approach, is_applicable, walk
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from lincent.sources.rows import SignedRows
 from lincent.sources.sparse import SparseSource
+from support.constants import set_constants
 from support.degenerate import program_of
 from support.ramp_problems import feasible_points, random_problem, start_of, value
 
@@ -88,7 +89,7 @@ def test_a_first_model_has_one_minimizer_whatever_its_start(monkeypatch):
         return solve_near(*args, **named)
 
     monkeypatch.setattr(ramp.screening, "solve", watched)
-    monkeypatch.setattr(ramp, "TUNING", replace(ramp.TUNING, near_above=1000))
+    set_constants(monkeypatch, ramp, near_above=1000)
     near = ramp.solve(program, start, "auto", Controls(), rng, 1)
     assert used
     np.testing.assert_allclose(near.history, cold.history, rtol=1e-8)
@@ -149,7 +150,7 @@ def test_a_step_goes_as_far_as_the_objective_falls(seed):
     step = 0.1 * np.linalg.norm(start) * rng.standard_normal(len(start))
     near = _NearLocal(program, start)
     length = near.move(step, program.rows.dot(step))
-    lengths = sorted([0.0, *TUNING.shorter, 1.0, *TUNING.longer])
+    lengths = sorted([0.0, *SHORTER, 1.0, *LONGER])
     points = [start + k * step for k in lengths]
     inside = [
         np.all(np.abs(point) <= 1.0) and program.difference @ point >= program.margin
@@ -228,8 +229,7 @@ def lower_nearby(program, beta, value, seed):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("least", [40, 400], ids=["bands", "one band"])
 def test_the_walk_ends_at_a_certified_local_optimum_below_its_start(seed, least, monkeypatch):
-    small = replace(ramp.TUNING, least_band=least, band=4)
-    monkeypatch.setattr(ramp, "TUNING", small)
+    set_constants(monkeypatch, ramp, least_band=least, band=4)
     # From Newton steps nothing would be left to walk.
     monkeypatch.setattr(ramp, "is_applicable", lambda program: False)
     program, start = noisy(seed)
@@ -259,7 +259,7 @@ def test_walks_end_in_time_and_are_not_begun_with_many_features(monkeypatch):
     program, start = noisy(0)
     late = Controls(deadline=0.0)
     assert walk(program, start, program.rows.dot(start), late) is None
-    monkeypatch.setattr(ramp, "TUNING", replace(ramp.TUNING, walk_features=3))
+    set_constants(monkeypatch, ramp, walk_features=3)
     assert walk(program, start, program.rows.dot(start), Controls()) is None
 
 

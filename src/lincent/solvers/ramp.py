@@ -35,34 +35,37 @@ from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "convex-concave"
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """What the steps trade; measured on ``benchmarks/workloads.py``, 200 x 6 to 1,000,000 x 10."""
-
-    # A model is solved from the point that it was taken at
-    near_above: int = 4000  # from so many samples on
-    near_rows: int = 15  # and so many per feature,
-    undecided: float = 0.1  # of which this share may change sides up to the minimizer.
-    lengths: tuple[float, ...] = (1.0, 0.5, 0.7, 1.5)  # of the start: a model has half the margin
-
-    # Newton steps (``approach``)
-    least_entries: int = 4_000  # below which the walk from the first model is short
-    most_entries: int = 10_000_000  # beyond which samples are not read for every step
-    most_features: int = 64  # beyond which a basis is dear, and steps lead too far from one
-    first_band: float = 4.0  # samples per feature whose hinges the first step smooths
-    last_band: float = 2.0  # and the last, at least
-    longer: tuple[float, ...] = (2.0, 4.0, 8.0)  # lengths of a step while F falls
-    shorter: tuple[float, ...] = (0.5, 0.2, 0.05)  # and where it does not
-
-    # Pivots (``walk``)
-    walk_features: int = 300  # beyond, a pivot costs as much as a step of the interior point
-    band: int = 12  # samples per feature: a smaller band must be renewed more often
-    least_band: int = 320  # samples: below, a pivot is all overhead
-    stride: int = 16  # pivots before the first pass over all samples
-
-
-TUNING = Tuning()
+# What the steps trade; measured on ``benchmarks/workloads.py``, 200 x 6 to 1,000,000 x 10.
+NEAR_ABOVE = 4000
+"""Samples from which on,"""
+NEAR_ROWS = 15
+"""and samples per feature from which on the model is minimized among those near the margin,"""
+UNDECIDED = 0.1
+"""of which this fraction may change sides up to the minimizer."""
+LENGTHS: tuple[float, ...] = (1.0, 0.5, 0.7, 1.5)
+"""Lengths of the start that are tried: a model has half the margin."""
+LEAST_ENTRIES = 4_000
+"""Entries below which the walk from the first model is short."""
+MOST_ENTRIES = 10_000_000
+"""Entries beyond which samples are not read for every step."""
+MOST_FEATURES = 64
+"""Features beyond which a basis is dear, and steps lead too far from one."""
+FIRST_BAND = 4.0
+"""Samples per feature whose hinges the first step smooths."""
+LAST_BAND = 2.0
+"""The same for the last step, at least."""
+LONGER: tuple[float, ...] = (2.0, 4.0, 8.0)
+"""Lengths of a step that are tried while F falls,"""
+SHORTER: tuple[float, ...] = (0.5, 0.2, 0.05)
+"""and where it does not."""
+WALK_FEATURES = 300
+"""Features beyond which a pivot costs as much as a step of the interior point."""
+BAND = 12
+"""Samples per feature in the band: a smaller one must be renewed more often."""
+LEAST_BAND = 320
+"""Samples of the band at least: below, a pivot is all overhead."""
+STRIDE = 16
+"""Pivots before the first pass over all samples."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +146,8 @@ class Descent:
 
     def best_length(self, model: Program) -> Vector:
         """Return the point on the ray through the current one where the model is lowest."""
-        points = [model.feasible(length * self.beta) for length in TUNING.lengths]
-        rays = [length * self.projected for length in TUNING.lengths]
+        points = [model.feasible(length * self.beta) for length in LENGTHS]
+        rays = [length * self.projected for length in LENGTHS]
         values = [model.primal(point, ray) for point, ray in zip(points, rays, strict=True)]
         return points[int(np.argmin(values))]
 
@@ -177,9 +180,9 @@ def _minimum(
 ) -> Solution:
     """Return the certified minimizer of a model: with many samples, from where it was taken."""
     m, n = model.shape
-    many = solver == "auto" and m >= max(TUNING.near_above, TUNING.near_rows * n)
+    many = solver == "auto" and m >= max(NEAR_ABOVE, NEAR_ROWS * n)
     if many and not (model.hard or model.one_point or model.infeasible) and model.costs.min() > 0:
-        band = min(int(TUNING.undecided * m) + 10 * n, m // 2)
+        band = min(int(UNDECIDED * m) + 10 * n, m // 2)
         guess = screening.Guess(state.best_length(model), band)
         solution = screening.solve(model, controls, rng, start=guess)
         if solution.certified(controls.tol):
@@ -195,9 +198,9 @@ def is_applicable(program: RampProgram) -> bool:
     m, n = program.shape
     dense = not (program.rows.sparse or program.rows.is_remote)
     usual = not program.hard and bool(program.costs.min() > 0)
-    entries = TUNING.least_entries < m * n <= TUNING.most_entries
+    entries = LEAST_ENTRIES < m * n <= MOST_ENTRIES
     # With fewer than three samples per feature the classes are separable, and the box is met.
-    return bool(dense and usual and entries and n <= TUNING.most_features and m >= 3 * n)
+    return bool(dense and usual and entries and n <= MOST_FEATURES and m >= 3 * n)
 
 
 @np.errstate(all="ignore")  # a point that is not finite has no objective and is not taken
@@ -205,7 +208,7 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     """Return a point close to a local optimum of F, at most as high as the start."""
     m, n = program.shape
     point = _NearLocal(program, start)
-    band, least, flat = TUNING.first_band * n, TUNING.last_band * n, 0
+    band, least, flat = FIRST_BAND * n, LAST_BAND * n, 0
     largest = min(m // 2, 64 * n)  # a wider band is not worth a step
     for _ in range(64):  # what is left costs the walk less
         before = point.beyond
@@ -258,13 +261,13 @@ class _NearLocal(simplex.BandPoint):
         here = value(0.0) if self.value is None else self.value
         best, lowest = 1.0, value(1.0)
         limit = self._limit(step)
-        for longer in TUNING.longer:
+        for longer in LONGER:
             trial = value(longer) if longer <= limit else np.inf
             if trial >= lowest:
                 break
             best, lowest = longer, trial
         if best == 1.0:
-            for shorter in TUNING.shorter:
+            for shorter in SHORTER:
                 trial = value(shorter)
                 if trial >= lowest and lowest < here:
                     break
@@ -295,16 +298,16 @@ def walk(
     None where it is not reached; ``projected`` is ``rows.dot(beta)``.
     """
     n = program.shape[1]
-    if n > TUNING.walk_features:
+    if n > WALK_FEATURES:
         return None
     # By the length of each sample in scaled features: how fast it can come to a breakpoint.
     if program.rows.sparse or program.rows.is_remote:
         per_size = 1.0 / (program.rows.sizes(np.diag(1.0 / program.rows.column_scale())) + 1e-300)
     else:
         per_size = simplex.scales_and_sizes(program.rows.dense())[1]
-    width = max(TUNING.band * n, TUNING.least_band)
+    width = max(BAND * n, LEAST_BAND)
     wide = 8 * width  # to which a band that lost samples grows
-    stride, value = TUNING.stride, program.objective(beta, projected)
+    stride, value = STRIDE, program.objective(beta, projected)
     band: _Band | None = None
     for _ in range(100):  # a walk that needs more passes is left to a solver
         if controls.out_of_time():
@@ -325,7 +328,7 @@ def walk(
                 stride, width = stride // 2, width if stride > 1 else 2 * width
                 continue
         beta, projected, value = vertex, vertex_projected, reached
-        stride = min(2 * stride + 1, 2 * n + TUNING.stride)
+        stride = min(2 * stride + 1, 2 * n + STRIDE)
     return None
 
 

@@ -15,7 +15,6 @@ from lincent.solvers.bounds import Bounds
 from lincent.solvers.lp import dispatch, highs, interior_point
 from lincent.solvers.lp.interior_point import (
     FEW_COLUMNS,
-    TUNING,
     ColumnSide,
     InteriorPoint,
     RowSide,
@@ -23,6 +22,7 @@ from lincent.solvers.lp.interior_point import (
 )
 from lincent.solvers.predictor_corrector import REACH, SPREAD, STEP_BACK, predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
+from support.constants import set_constants
 from support.degenerate import degenerate_program, program_of
 from support.optimality import assert_optimal, dual_value, primal_value
 from support.real import CODES, split
@@ -140,7 +140,7 @@ def assert_centered(point):
 
 def slack_size(point):
     missed = point.program.margin - point.program.rows.dense() @ point.beta
-    return TUNING.width * np.abs(missed).mean()
+    return interior_point.WIDTH * np.abs(missed).mean()
 
 
 def test_a_start_is_centered_with_slacks_of_the_size_of_the_data(program):
@@ -313,7 +313,7 @@ def test_a_step_aims_at_the_center_of_its_predictor(monkeypatch):
 def plain_steps(monkeypatch, **tuning):
     """Steps alone: no vertex is looked for."""
     tuning = {"vertex_below": 0.0, "tableau_entries": 0} | tuning
-    monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
+    set_constants(monkeypatch, interior_point, **tuning)
 
 
 @pytest.mark.parametrize(("shape", "most"), [((60, 5), 11.5), ((12, 90), 8.75), ((400, 8), 15)])
@@ -333,7 +333,7 @@ def test_the_vertex_saves_the_last_steps(monkeypatch):
     """Pivots from a first guess on small problems, equations on larger ones, and every digit."""
     for shape, tuning, most in (((60, 5), {}, 3), ((400, 8), {"tableau_entries": 0}, 13)):
         program = random_program(*shape)
-        monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
+        set_constants(monkeypatch, interior_point, **tuning)
         found = interior_point.solve(program, Controls())
         assert found.iterations <= most
         assert found.relative_gap <= 1e-13
@@ -481,7 +481,7 @@ def corner_with_a_flat_column():
 @pytest.mark.parametrize("entries", [(40 + 2 * 4) * 4, (40 + 2 * 4) * 4 - 1])
 def test_a_corner_is_left_and_flat_columns_are_found_by_pivots(entries, monkeypatch):
     program = corner_with_a_flat_column()
-    monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
+    set_constants(monkeypatch, interior_point, rescue_entries=entries)
     found = interior_point.solve(program, Controls())
     best = highs.solve(program, Controls()).certificate
     assert found.iterations == 1
@@ -653,13 +653,12 @@ def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypat
 @pytest.mark.parametrize("less", [0, 1])
 def test_small_problems_are_those_of_a_small_tableau(less, monkeypatch):
     m, n = 60, 5
-    changed = replace(TUNING, tableau_entries=(m + 2 * n) * n - less, small=m * n - less)
-    monkeypatch.setattr(interior_point, "TUNING", changed)
+    changed = {"tableau_entries": (m + 2 * n) * n - less, "small": m * n - less}
+    set_constants(monkeypatch, interior_point, **changed)
     point = InteriorPoint(random_program(m, n))
-    assert point.long_step == (TUNING.long_step if less else TUNING.long_enough)
+    assert point.long_step == (interior_point.LONG_STEP if less else interior_point.LONG_ENOUGH)
     assert point.cross_below == (0.0 if less else pytest.approx(0.1 * point.mu()))
-    changed = replace(changed, near=30.0)
-    monkeypatch.setattr(interior_point, "TUNING", changed)
+    set_constants(monkeypatch, interior_point, near=30.0)
     point = InteriorPoint(random_program(m, n))
     assert point.cross_below == (0.0 if less else pytest.approx(0.1**1.5 * point.mu()))
     assert point.started_in >= 0.0
@@ -709,7 +708,7 @@ def test_vertices_are_sought_by_pivots_where_they_are_cheap(watched):
 @pytest.mark.parametrize("entries", [70 * 5, 70 * 5 - 1])
 def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch):
     point, asked = watched
-    monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
+    set_constants(monkeypatch, interior_point, rescue_entries=entries)
     old, better, best = answer_with(0.3), answer_with(0.2), answer_with(0.1)
     crosses = entries == 70 * 5
     assert point.rescue(old, 1e-9, stalled=True) is old

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.solvers.lp.screening import TUNING, _differ, metric_at
+from lincent.solvers.lp.screening import HEAVY, METRIC_COLUMNS, _differ, metric_at
 from lincent.sources.dense import DenseRows
 
 
@@ -28,7 +28,7 @@ def test_a_row_far_out_is_as_large_as_it_is_far(columns):
     X = data(columns)
     X[:20] *= 50.0
     rows, metric = metric_of(X)
-    assert metric.columns.shape[1] == min(columns, TUNING.metric_columns)
+    assert metric.columns.shape[1] == min(columns, METRIC_COLUMNS)
     sizes = rows.sizes(metric.columns)
     assert np.median(sizes) == pytest.approx(1.0)
     assert np.median(sizes[:20]) > 20.0
@@ -58,9 +58,9 @@ def test_a_thousandth_of_the_rows_may_be_large_before_they_differ():
     assert not _differ(size)
     size[:5] = 100.0
     assert _differ(size)
-    size[:5] = TUNING.heavy * 1.001
+    size[:5] = HEAVY * 1.001
     assert _differ(size)
-    size[:5] = TUNING.heavy * 0.999
+    size[:5] = HEAVY * 0.999
     assert not _differ(size)
     assert _differ(np.array([1.0, 1.0, 3.0]))
 

@@ -9,6 +9,7 @@ from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point, rounds, simplex, smoothing
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
+from support.constants import set_constants
 from support.degenerate import program_of
 from support.optimality import assert_optimal, dual_value, primal_value
 
@@ -33,7 +34,7 @@ def search(program, beta, band, controls=None):
 
 @pytest.mark.parametrize("away", [0.001, 0.05, 1.0])
 def test_the_optimum_from_near_and_from_far(away, monkeypatch):
-    monkeypatch.setattr(rounds, "TUNING", rounds.Tuning(guessed_rounds=60))
+    set_constants(monkeypatch, rounds, guessed_rounds=60)
     program = heavy_program()
     optimum = interior_point.solve(program, Controls()).certificate
     rng = np.random.default_rng(1)
@@ -45,7 +46,7 @@ def test_the_optimum_from_near_and_from_far(away, monkeypatch):
 
 
 def test_rounds_that_are_cut_short_still_bound_the_optimum(monkeypatch):
-    monkeypatch.setattr(rounds, "TUNING", rounds.Tuning(guessed_rounds=1))
+    set_constants(monkeypatch, rounds, guessed_rounds=1)
     program = heavy_program(1)
     optimum = interior_point.solve(program, Controls()).certificate
     solution = search(program, np.full(5, 0.01), 50).run(0)
@@ -60,7 +61,7 @@ def test_rounds_that_are_cut_short_still_bound_the_optimum(monkeypatch):
 
 def test_a_search_that_gets_nowhere_ends_as_stalled(monkeypatch):
     """The band is widened, and in the end another solver is to go on."""
-    monkeypatch.setattr(rounds, "TUNING", rounds.Tuning(guessed_rounds=60))
+    set_constants(monkeypatch, rounds, guessed_rounds=60)
     program = heavy_program(2)
     stuck = search(program, np.full(5, 0.001), 200)
     widened = []
@@ -68,7 +69,7 @@ def test_a_search_that_gets_nowhere_ends_as_stalled(monkeypatch):
     monkeypatch.setattr(rounds.Bounds, "relative_gap", 0.5)
     solution = stuck.run(0)
     assert solution.status is Status.STALLED
-    assert len(widened) >= rounds.TUNING.most_widenings
+    assert len(widened) >= rounds.MOST_WIDENINGS
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_restricted_program_bounds_the_whole_and_meets_it_at_its_point(near_th
     # Its box is the trust region, inside the box of the program.
     np.testing.assert_array_equal(small.lower, np.maximum(program.lower, here - rounds_.radius))
     np.testing.assert_array_equal(small.upper, np.minimum(program.upper, here + rounds_.radius))
-    reach = rounds.TUNING.trust * rounds_.width / small.rows.column_scale()
+    reach = rounds.TRUST * rounds_.width / small.rows.column_scale()
     np.testing.assert_allclose(rounds_.radius, reach, atol=1e-12)
     distance = np.sort(np.abs(program.rows.dot(here) - program.margin))
     assert rounds_.width == pytest.approx(distance[300], rel=0.02)
@@ -138,17 +139,17 @@ def test_a_step_that_was_too_long_is_followed_by_shorter_ones_in_a_wider_band(ne
     radius = rounds_.radius
     begun, wider = gone_on(rounds_, 0.51, 1, 0.1)
     assert begun
-    np.testing.assert_allclose(rounds_.radius, radius / rounds.TUNING.shorter, atol=1e-12)
-    assert wider == pytest.approx(rounds.TUNING.larger, rel=0.05)
+    np.testing.assert_allclose(rounds_.radius, radius / rounds.SHORTER, atol=1e-12)
+    assert wider == pytest.approx(rounds.LARGER, rel=0.05)
     assert (rounds_.retreats, rounds_.gaps) == (1, [])
-    rounds_.retreats = rounds.TUNING.most_retreats
+    rounds_.retreats = rounds.MOST_RETREATS
     gone_on(rounds_, 0.51, 1, 0.1)
     assert rounds_.gaps == [0.1]
 
 
 def test_a_step_that_was_held_back_may_be_longer_next_time(near_the_optimum):
     _, _, rounds_ = near_the_optimum
-    radius, longer, tol = rounds_.radius, rounds.TUNING.longer, rounds_.inner_tol
+    radius, longer, tol = rounds_.radius, rounds.LONGER, rounds_.inner_tol
     gone_on(rounds_, 0.0, 2, 0.1)  # nothing misplaced: twice as bold each time
     np.testing.assert_allclose(rounds_.radius, radius * longer, atol=1e-12)
     gone_on(rounds_, 0.0, 2, 0.01)
@@ -159,18 +160,18 @@ def test_a_step_that_was_held_back_may_be_longer_next_time(near_the_optimum):
     gone_on(rounds_, 0.1, 0, 1e-4)
     assert rounds_.inner_tol == tol
     gone_on(rounds_, 0.0, 0, 1e-5)  # neither: only digits are missing
-    assert rounds_.inner_tol == pytest.approx(tol * rounds.TUNING.stricter)
+    assert rounds_.inner_tol == pytest.approx(tol * rounds.STRICTER)
     np.testing.assert_allclose(rounds_.radius, radius * longer**4, atol=1e-12)
 
 
 def test_a_gap_that_does_not_halve_widens_the_band_twice_and_then_ends_it(near_the_optimum):
     _, _, rounds_ = near_the_optimum
-    for _ in range(rounds.TUNING.most_widenings):
+    for _ in range(rounds.MOST_WIDENINGS):
         grown = [gone_on(rounds_, 0.0, 0, 0.1 - 0.001 * k) for k in range(4)]
         assert [begun for begun, _ in grown] == [True] * 4
         assert [wider for _, wider in grown[:3]] == [1.0] * 3
-        assert grown[3][1] == pytest.approx(rounds.TUNING.wider, rel=0.3)
-    assert rounds_.widenings == rounds.TUNING.most_widenings
+        assert grown[3][1] == pytest.approx(rounds.WIDER, rel=0.3)
+    assert rounds_.widenings == rounds.MOST_WIDENINGS
     assert [gone_on(rounds_, 0.0, 0, 0.05)[0] for _ in range(4)] == [True, True, True, False]
     # Where it halves there is no end.
     _, _, other = near_the_optimum
@@ -205,7 +206,7 @@ def test_so_many_rounds_from_a_point_that_is_near():
 def test_the_end_of_a_search_is_named(reason, near_the_optimum, monkeypatch):
     program, optimum, _ = near_the_optimum
     controls = Controls(deadline=0.0) if reason == "deadline" else Controls()
-    monkeypatch.setattr(rounds, "TUNING", rounds.Tuning(guessed_rounds=2, inner_tol=1e5))
+    set_constants(monkeypatch, rounds, guessed_rounds=2, inner_tol=1e5)
     found = search(program, np.full(5, 0.5), 20, controls).run(0)
     wanted = Status.TIME_LIMIT if reason == "deadline" else Status.ITERATION_LIMIT
     assert found.status is wanted

@@ -1,6 +1,5 @@
 """Generated rows give the optimum of all of them."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,12 +7,16 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.solvers.lp import dispatch, highs, interior_point, row_generation
-from lincent.solvers.lp.row_generation import Tuning
 from lincent.solvers.solution import Controls, Status
+from support.constants import set_constants
 from support.optimality import assert_optimal, dual_value, primal_value
 from support.programs import program_of_rows
 
-SMALL = Tuning(first_rows=10)
+
+@pytest.fixture
+def small(monkeypatch):
+    """Small programs may begin with ten rows."""
+    set_constants(monkeypatch, row_generation, first_rows=10)
 
 
 def wide(m, n, seed, sparse=True):
@@ -26,30 +29,33 @@ def wide(m, n, seed, sparse=True):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", [(60, 200), (150, 150), (400, 30)])
 @pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.usefixtures("small")
 def test_it_is_the_optimum(shape, seed, sparse):
     program = wide(*shape, seed, sparse)
-    solution = row_generation.solve(program, Controls(), SMALL)
+    solution = row_generation.solve(program, Controls())
     assert solution.status is Status.OPTIMAL
     assert_optimal(program, solution)
     best = highs.solve(program, Controls()).certificate.objective
     assert solution.certificate.objective == pytest.approx(best, rel=1e-8)
 
 
+@pytest.mark.usefixtures("small")
 def test_few_rows_are_solved():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 30))
     sign = np.where(X[:, 0] > 0, 1.0, -1.0)
     X[:, 0] += sign
     lines = []
-    solution = row_generation.solve(program_of_rows(X, sign), Controls(tell=lines.append), SMALL)
+    solution = row_generation.solve(program_of_rows(X, sign), Controls(tell=lines.append))
     assert solution.status is Status.OPTIMAL
     last = [line for line in lines if line.startswith("rows, round")][-1]
     assert int(last.split("gap")[1].split("rows")[0].split()[-1]) < 1000
 
 
+@pytest.mark.usefixtures("small")
 def test_the_clock_is_kept():
     program = wide(150, 150, 0)
-    solution = row_generation.solve(program, Controls(deadline=0.0), SMALL)
+    solution = row_generation.solve(program, Controls(deadline=0.0))
     assert solution.status is Status.TIME_LIMIT
     assert solution.certificate.dual_objective <= solution.certificate.objective
 
@@ -99,7 +105,7 @@ def test_many_rows_violated_at_vertex_are_left_to_other_solvers():
     assert ended.certificate.dual_objective <= ended.certificate.objective
 
 
-def first_rows(monkeypatch, program, tuning):
+def first_rows(monkeypatch, program, **constants):
     """The rows of the first program."""
     taken, solve = [], interior_point.solve
 
@@ -108,33 +114,36 @@ def first_rows(monkeypatch, program, tuning):
         return solve(some, controls, **options)
 
     monkeypatch.setattr(interior_point, "solve", watched)
-    solution = row_generation.solve(program, Controls(), tuning)
+    set_constants(monkeypatch, row_generation, **constants)
+    solution = row_generation.solve(program, Controls())
     rows = program.rows.dense()
     return np.flatnonzero((rows[:, None] == taken[0]).all(axis=2).any(axis=1)), solution
 
 
 @pytest.mark.parametrize(
-    ("tuning", "count"), [(SMALL, 10), (Tuning(first_rows=2, first_share=0.25), 15)]
+    ("constants", "count"),
+    [({"first_rows": 10}, 10), ({"first_rows": 2, "first_share": 0.25}, 15)],
 )
-def test_the_first_rows_are_those_that_violate_the_margin_most(tuning, count, monkeypatch):
+def test_the_first_rows_are_those_that_violate_the_margin_most(constants, count, monkeypatch):
     program = wide(60, 200, 0)
     missed = program.margin - program.rows.dot(program.farthest_point)
-    rows, solution = first_rows(monkeypatch, program, tuning)
+    rows, solution = first_rows(monkeypatch, program, **constants)
     assert len(rows) == count
     assert missed[rows].min() >= np.delete(missed, rows).max()
     assert_optimal(program, solution)
 
 
 def test_with_few_rows_all_are_the_first(monkeypatch):
-    rows, _ = first_rows(monkeypatch, wide(60, 200, 0), Tuning(first_rows=100))
+    rows, _ = first_rows(monkeypatch, wide(60, 200, 0), first_rows=100)
     assert len(rows) == 60
 
 
-def test_a_program_of_some_rows_bounds_that_of_all():
+def test_a_program_of_some_rows_bounds_that_of_all(monkeypatch):
     """After one round the point is that of some rows, and the bound holds for all of them."""
     program = wide(60, 200, 0)
     best = highs.solve(program, Controls()).certificate.objective
-    solution = row_generation.solve(program, Controls(), Tuning(first_rows=10, rounds=1))
+    set_constants(monkeypatch, row_generation, first_rows=10, rounds=1)
+    solution = row_generation.solve(program, Controls())
     answer = solution.certificate
     assert answer.dual_objective <= best + 1e-9
     assert answer.objective >= best - 1e-9
@@ -143,18 +152,18 @@ def test_a_program_of_some_rows_bounds_that_of_all():
     assert np.count_nonzero(answer.alpha) <= 10
 
 
-def watched(program, monkeypatch, tuning=SMALL, first=None, **controls):
+def watched(program, monkeypatch, **options):
     """The tolerances and the rows of every round."""
     asked, real = [], row_generation.interior_point.solve
 
     def solve(some, within, enough):
-        assert enough == Controls(**controls).tol
+        assert enough == Controls().tol
         asked.append((within.tol, some.shape[0]))
         return real(some, within, enough=enough)
 
     with monkeypatch.context() as patch:
         patch.setattr(row_generation.interior_point, "solve", solve)
-        found = row_generation.solve(program, Controls(**controls), tuning, first)
+        found = row_generation.solve(program, Controls(), **options)
     return asked, found
 
 
@@ -166,31 +175,36 @@ def separable(m=2000, n=30):
     return program_of_rows(X, sign)
 
 
+@pytest.mark.usefixtures("small")
 def test_rounds_are_loose_at_first_and_exact_at_the_end(monkeypatch):
     program = separable()
     asked, found = watched(program, monkeypatch)
     tolerances, rows = zip(*asked, strict=True)
     assert found.status is Status.OPTIMAL
-    assert tolerances[0] == SMALL.first_tol
+    assert tolerances[0] == row_generation.FIRST_TOL
     assert rows[0] == 200  # a tenth
-    assert all(later <= sooner * SMALL.below_gap for sooner, later in pairwise(tolerances[:-1]))
-    assert min(tolerances) == pytest.approx(SMALL.last_share * 1e-9)
+    assert all(
+        later <= sooner * row_generation.BELOW_GAP for sooner, later in pairwise(tolerances[:-1])
+    )
+    assert min(tolerances) == pytest.approx(row_generation.LAST_SHARE * 1e-9)
     assert list(rows) == sorted(rows)
     assert len(asked) <= 5
     assert max(rows) <= 600
     assert found.iterations >= len(asked)
 
 
+@pytest.mark.usefixtures("small")
 def test_rows_that_are_given_are_solved_to_the_end_at_once(monkeypatch):
     program = separable()
     _, found = watched(program, monkeypatch)
     answer = found.certificate
     near = np.flatnonzero(program.rows.dot(answer.beta) <= program.margin * (1 + 1e-6))
     again, same = watched(program, monkeypatch, first=near)
-    assert again == [(pytest.approx(SMALL.last_share * 1e-9), len(near))]
+    assert again == [(pytest.approx(row_generation.LAST_SHARE * 1e-9), len(near))]
     assert same.certificate.objective == pytest.approx(answer.objective, rel=1e-9)
 
 
+@pytest.mark.usefixtures("small")
 def test_where_most_rows_matter_the_whole_is_solved_or_left(monkeypatch):
     rng = np.random.default_rng(0)
     sign = np.where(rng.random(300) < 0.5, 1.0, -1.0)
@@ -198,10 +212,11 @@ def test_where_most_rows_matter_the_whole_is_solved_or_left(monkeypatch):
     asked, found = watched(program, monkeypatch)
     assert asked[-1][1] == 300
     assert found.status is Status.OPTIMAL
-    left, ended = watched(program, monkeypatch, replace(SMALL, whole=False))
-    assert max(rows for _, rows in left) <= 0.7 * 300
+    left, ended = watched(program, monkeypatch, near_vertex=True)
+    assert max(rows for _, rows in left) <= 0.25 * 300
     assert ended.status is Status.STALLED
-    one, short = watched(program, monkeypatch, replace(SMALL, rounds=1))
+    set_constants(monkeypatch, row_generation, rounds=1)
+    one, short = watched(program, monkeypatch)
     assert len(one) == 1
     assert short.status is Status.STALLED
 

@@ -7,9 +7,10 @@ import pytest
 
 from lincent.solvers.lp import interior_point, screening
 from lincent.solvers.lp.interior_point import discriminant_start
-from lincent.solvers.lp.screening import TUNING, Sample, undecided
+from lincent.solvers.lp.screening import Sample, undecided
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
+from support.constants import set_constants
 from support.degenerate import program_of
 from support.optimality import primal_value
 
@@ -57,7 +58,7 @@ def test_repetitions_are_noticed():
 def test_undecided_rows_are_a_share_that_falls_with_the_root_of_the_sample():
     few = 3 * 10
     for sample_rows, below in ((4_000, 0.1), (16_000, 0.1), (16_000, 0.025)):
-        share = TUNING.band * np.sqrt(below * 10 / sample_rows)
+        share = screening.BAND * np.sqrt(below * 10 / sample_rows)
         assert undecided(10**6, 10, sample_rows, below) == int(share * 10**6) + few
     # Never more than all, however small the sample.
     assert undecided(1_000, 10, 5, 0.2) == 1_000 + few
@@ -83,7 +84,7 @@ def test_an_optimum_of_a_sample_is_that_of_its_rows():
     beta, steps = rows.optimum(Controls())
     best = interior_point.solve(whole, Controls()).certificate.objective
     value = primal_value(whole, whole.feasible(beta))
-    assert best - 1e-9 <= value <= best + TUNING.tol * max(1.0, abs(best))
+    assert best - 1e-9 <= value <= best + screening.TOL * max(1.0, abs(best))
     assert 1 <= steps <= 20
 
 
@@ -97,7 +98,7 @@ def test_half_of_a_few_rows_distinct_is_not_many(monkeypatch):
     A = np.concatenate([np.zeros((30, 3)), np.random.default_rng(0).standard_normal((300, 3))])
     some = Sample(whole, DenseRows(A), np.ones(330))
     assert not some.repeats(np.random.default_rng(1))
-    monkeypatch.setattr(screening, "TUNING", replace(TUNING, sketch_rows=30))
+    set_constants(monkeypatch, screening, sketch_rows=30)
     assert some.repeats(np.random.default_rng(1))
 
 

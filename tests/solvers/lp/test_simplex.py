@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from lincent import LCC
 from lincent.solvers.lp import highs, simplex, tableau
 from lincent.solvers.solution import Controls, Status
+from support.constants import set_constants
 from support.degenerate import degenerate_program, program_of
 from support.optimality import assert_optimal, primal_value
 from support.problems import PROBLEMS
@@ -115,7 +116,7 @@ def test_degenerate_programs_are_solved_or_handed_over():
 
 def test_rows_on_the_wrong_side_join_the_band(monkeypatch):
     told = []
-    monkeypatch.setattr(simplex, "TUNING", replace(simplex.TUNING, band=2, least_band=2, steps=1))
+    set_constants(monkeypatch, simplex, band=2, least_band=2, steps=1)
     program = program_of(*overlapping(1500, 6))
     solution = solved(program, tell=told.append)
     assert_optimal(program, solution)
@@ -192,7 +193,7 @@ def test_a_deadline_that_has_passed_is_named():
 
 
 def test_what_it_cannot_finish_goes_on_to_the_interior_point(monkeypatch):
-    monkeypatch.setattr(simplex, "TUNING", replace(simplex.TUNING, pivots=0, steps=1))
+    set_constants(monkeypatch, simplex, pivots=0, steps=1)
     monkeypatch.setattr(simplex, "crossover", lambda *_: None)
     X, sign = overlapping(300, 5)
     model = LCC().fit(X, sign.astype(int))
@@ -280,7 +281,7 @@ def test_sizes_are_lengths_in_units_of_the_columns(monkeypatch):
     scale = np.sqrt((A**2).mean(axis=0))
     size = np.linalg.norm(A / scale, axis=1)
     np.testing.assert_allclose(near.scale, scale, atol=1e-12)
-    least = simplex.TUNING.small_size * size.mean()
+    least = simplex.SMALL_SIZE * size.mean()
     np.testing.assert_allclose(near.per_size, 1.0 / np.maximum(size, least), atol=1e-12)
     np.testing.assert_allclose(near.curvature, 0.5 * near.per_size * program.costs, atol=1e-12)
 
@@ -293,7 +294,7 @@ def test_the_start_is_the_best_point_of_a_direction(m):
     A, costs = program.rows.dense()[::step], program.costs[::step]
     gram = A.T @ (costs[:, None] * A)
     direction = np.linalg.solve(
-        gram + np.diag(simplex.TUNING.ridge * gram.diagonal()), program.difference
+        gram + np.diag(simplex.DIRECTION_RIDGE * gram.diagonal()), program.difference
     )
     middle = (program.lower + program.upper) / 2
     direction *= 0.9 / np.abs(direction / (program.upper - middle)).max()
@@ -395,7 +396,6 @@ def test_repetitions_are_rows_that_miss_the_same():
 def test_the_band_follows_what_the_steps_say(monkeypatch):
     """Narrower after good steps, wider after poor ones, and an end where nothing is gained."""
     program = boxed(2000, 8)
-    tuning = simplex.TUNING
 
     def bands(lengths, turned=0, gain=1.0):
         near = standing(program, program.feasible(np.full(8, 0.05)))
@@ -412,18 +412,18 @@ def test_the_band_follows_what_the_steps_say(monkeypatch):
         assert near.approach(Controls()) == len(asked)
         return asked
 
-    first, least = int(tuning.first_band * 8), int(tuning.last_band * 8)
-    assert bands([1.0]) == [first, int(first * tuning.shrink)]  # no row turned: close
+    first, least = int(simplex.FIRST_BAND * 8), int(simplex.LAST_BAND * 8)
+    assert bands([1.0]) == [first, int(first * simplex.SHRINK)]  # no row turned: close
     assert bands([1.0], turned=50)[:3] == [first, 50, 50]
     assert bands([0.5], turned=50)[1] == 100
     assert bands([1.0], turned=50, gain=0.0) == [first]  # flat
-    assert bands([0.05, 1.0])[:2] == [first, int(first * tuning.grow)]
-    assert len(bands([0.3], turned=9)) == min(tuning.steps, tuning.few_steps + 4)
+    assert bands([0.05, 1.0])[:2] == [first, int(first * simplex.GROW)]
+    assert len(bands([0.3], turned=9)) == min(simplex.STEPS, simplex.FEW_STEPS + 4)
     stuck = bands([0.0])
     assert stuck == sorted(stuck)
     assert max(stuck) <= 1000
     wide = bands([0.0, 1.0], turned=1)
-    assert min(wide[1:]) >= int(first * tuning.grow)  # so narrow led nowhere
+    assert min(wide[1:]) >= int(first * simplex.GROW)  # so narrow led nowhere
     assert least < first
 
 

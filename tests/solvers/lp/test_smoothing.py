@@ -10,6 +10,7 @@ from lincent.solvers.lp import interior_point, smoothing
 from lincent.solvers.lp.simplex import clipped_newton_point
 from lincent.solvers.solution import Controls, silent
 from lincent.sources.dense import DenseRows
+from support.constants import set_constants
 from support.degenerate import program_of
 from support.optimality import primal_value
 
@@ -78,7 +79,7 @@ def test_where_beta_only_grows_steps_go_beyond_their_end(monkeypatch):
         return (closer.objective - program.offset) / (near.objective - program.offset)
 
     grown = growth()
-    monkeypatch.setattr(smoothing, "TUNING", replace(smoothing.TUNING, further=()))
+    set_constants(monkeypatch, smoothing, further=())
     assert grown > max(30.0, 3.0 * growth())
 
 
@@ -137,12 +138,12 @@ def test_the_best_point_on_the_way_is_the_best_of_some(program):
         found, length, looks = smoothing._best_on_the_way(program, whole, near, far)
         assert looks == 1
         better = far.objective < near.objective
-        steady = abs(far.objective - near.objective) <= smoothing.TUNING.steady * abs(
+        steady = abs(far.objective - near.objective) <= smoothing.STEADY * abs(
             far.objective - program.offset
         )
         lengths = [1.0] if better else [0.0]
         if not (better and steady):
-            lengths += smoothing.TUNING.further if better else smoothing.TUNING.lengths
+            lengths += smoothing.FURTHER if better else smoothing.LENGTHS
         values = [value(start + at * (end - start)) for at in lengths]
         assert length == lengths[int(np.argmin(values))]
         np.testing.assert_allclose(

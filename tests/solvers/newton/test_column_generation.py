@@ -6,13 +6,14 @@ import pytest
 from lincent.problems.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.newton import lasso
-from lincent.solvers.newton.lasso import Tuning, spread_choice
+from lincent.solvers.newton.lasso import spread_choice
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
+from support.constants import set_constants
 
-SMALL = Tuning(all_features=20, joining=10)
-LEAVING = Tuning(all_features=20, joining=4, idle=1.0)
-ALL = Tuning(all_features=1000)
+SMALL = {"all_features": 20, "joining": 10}
+LEAVING = {"all_features": 20, "joining": 4, "idle": 1.0}
+ALL = {"all_features": 1000}
 
 
 def kernel_program(m, seed):
@@ -24,8 +25,8 @@ def kernel_program(m, seed):
     return RegularizedProgram(DenseRows(K * sign[:, None]), sign, np.ones(m), -1.0, 3.0)
 
 
-def solve(program, monkeypatch, tuning, **controls):
-    monkeypatch.setattr(lasso, "TUNING", tuning)
+def solve(program, monkeypatch, constants, **controls):
+    set_constants(monkeypatch, lasso, **constants)
     rng = np.random.default_rng(0)
     return lasso.solve_path(program, (1.0,), Controls(**controls), rng)[0]
 

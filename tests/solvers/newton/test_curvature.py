@@ -21,6 +21,7 @@ from lincent.solvers.newton.descent import descend
 from lincent.solvers.newton.evaluation import Evaluator
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
+from support.constants import set_constants
 from support.regularized_problems import PROBLEMS, make
 
 
@@ -108,7 +109,7 @@ def test_light_steps_are_given_up_where_they_are_many(dependent):
     assert found.relative_gap <= 1e-9
     assert found.certificate.objective == pytest.approx(exact.certificate.objective, rel=1e-8)
     assert not (steps.cheap and dependent)
-    assert steps.light.products <= curvature.TUNING.light_share * 300 + 10
+    assert steps.light.products <= curvature.LIGHT_SHARE * 300 + 10
 
 
 def test_a_light_step_that_is_cut_short_is_the_last():
@@ -134,7 +135,7 @@ def test_products_of_active_samples_are_all_there_are():
 @pytest.mark.parametrize("dependent", [False, True])
 def test_single_precision_is_used_where_its_pivots_allow_it(dependent):
     rng = np.random.default_rng(0)
-    n = curvature.TUNING.single_order
+    n = curvature.SINGLE_ORDER
     A = rng.standard_normal((2 * n, n))
     if dependent:
         A[:, -1] = A[:, 0] + 1e-4 * A[:, -1]
@@ -152,7 +153,7 @@ def test_single_precision_is_used_where_its_pivots_allow_it(dependent):
 
 def test_a_rough_matrix_that_is_not_definite_is_coarse_and_still_gives_a_way_down():
     rng = np.random.default_rng(1)
-    n = curvature.TUNING.single_order
+    n = curvature.SINGLE_ORDER
     A = rng.standard_normal((n, 5)).astype(np.float32)
     gram = np.asarray(A @ A.T, dtype=np.float64) * 1e9  # of rank 5 but for rounding
     assert np.linalg.eigvalsh(gram).min() < -1.0
@@ -204,8 +205,7 @@ def test_samples_that_come_and_go_give_the_step_of_a_new_factor(name):
 
 def test_exact_steps_keep_their_factor_while_few_samples_change(monkeypatch):
     program = make(*PROBLEMS["plain"])
-    tuning = curvature.Tuning(changed_order=1, changed_share=10.0)
-    monkeypatch.setattr(curvature, "TUNING", tuning)
+    set_constants(monkeypatch, curvature, changed_order=1, changed_share=10.0)
     steps = Exact(program, stale=0.0)
     first, *others = near_points(program, 4)
     steps.step(first)
@@ -215,6 +215,6 @@ def test_exact_steps_keep_their_factor_while_few_samples_change(monkeypatch):
         np.testing.assert_allclose(step, Exact(program).step(point)[0], rtol=1e-7, atol=1e-9)
         assert steps.factor is held
     far = next(near_points(program, 1, size=5.0))
-    monkeypatch.setattr(curvature, "TUNING", curvature.Tuning(changed_order=1, changed_share=0.0))
+    set_constants(monkeypatch, curvature, changed_order=1, changed_share=0.0)
     steps.step(far)
     assert steps.factor is not held

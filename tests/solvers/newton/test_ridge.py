@@ -16,6 +16,7 @@ from lincent.sources.dense import DenseRows
 from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.benchmarks import load_benchmark
+from support.constants import set_constants
 from support.regularized_problems import PROBLEMS, make
 
 
@@ -95,10 +96,6 @@ ROUTES = {
 }
 
 
-def tune(monkeypatch, **changes):
-    monkeypatch.setattr(ridge, "TUNING", replace(ridge.TUNING, **changes))
-
-
 @pytest.mark.parametrize("free", [True, False], ids=["free", "midpoint"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("route", ROUTES)
@@ -106,7 +103,7 @@ def test_every_route_ends_at_the_same_optimum(monkeypatch, route, sparse, free):
     program = make(600, 8, (-1.0, 3.0), 1.0, free, 0.5, 1.0, sparse=sparse)
     usual = solve(program, tol=1e-12).certificate
     size, changes = ROUTES[route]
-    tune(monkeypatch, whole_entries=0, **changes)
+    set_constants(monkeypatch, ridge, whole_entries=0, **changes)
     if size is not None:
         monkeypatch.setattr(ridge, "sample_size", size)
     other = solve(program, tol=1e-12)
@@ -118,7 +115,7 @@ def test_every_route_ends_at_the_same_optimum(monkeypatch, route, sparse, free):
 @pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e3, 1e6], ids=str)
 def test_single_precision_is_enough_for_features_of_any_scale(monkeypatch, scale):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, scale)
-    tune(monkeypatch, whole_entries=0)
+    set_constants(monkeypatch, ridge, whole_entries=0)
     found = solve(program)
     assert found.status is Status.OPTIMAL
     again = certify(program, found.certificate.beta, found.certificate.t)
@@ -132,7 +129,7 @@ def test_single_precision_is_enough_for_features_of_any_scale(monkeypatch, scale
 @pytest.mark.parametrize("seed", range(3))
 def test_tied_samples_of_uneven_features_at_any_cost(monkeypatch, entries, margins, C, seed):
     """Exact numbers: many rows are equal and cross a margin together, and zero may be a corner."""
-    tune(monkeypatch, whole_entries=entries)
+    set_constants(monkeypatch, ridge, whole_entries=entries)
     rng = np.random.default_rng(seed)
     sign = np.where(rng.random(400) < 0.2, 1.0, -1.0)
     X = np.round(rng.standard_normal((400, 6)) + 0.5 * sign[:, None]) * 3.0 ** np.arange(-3, 3)
@@ -151,7 +148,7 @@ def test_features_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
     assert program.rows.float32(None) is None
     double = solve(program)
-    tune(monkeypatch, whole_entries=0)
+    set_constants(monkeypatch, ridge, whole_entries=0)
     other = solve(program)
     # Neither can be certified, since A'alpha rounds to far more than one; both say so.
     assert other.status is double.status is Status.STALLED
@@ -159,7 +156,7 @@ def test_features_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
 
 
 def test_a_large_offset_costs_no_digits(monkeypatch):
-    tune(monkeypatch, whole_entries=0)
+    set_constants(monkeypatch, ridge, whole_entries=0)
     rng = np.random.default_rng(0)
     sign = np.where(rng.random(500) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((500, 5)) + 0.4 * sign[:, None]

@@ -34,7 +34,7 @@ useful iterate (crossover, see ``tableau``), on larger ones it is tried as soon 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,34 +55,39 @@ LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
 FEW_COLUMNS = 64
 """Up to here the column side costs nothing, and has more digits."""
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs.
-
-    Measured on the small, mid and wide shapes of ``benchmarks/workloads.py`` and on 10,000
-    degenerate programs (``tests/solvers/lp/test_interior_point.py``).
-    """
-
-    width: float = 3.0  # mean residuals that slacks start at: less is nearer, more is safer
-    small: int = 30_000  # entries up to which a factorization costs no more than a solve
-    long_step: float = 0.9  # steps this long need no further corrector
-    long_enough: float = 0.5  # the same on small problems, where a corrector must save more
-    patience: int = 15  # steps in which the gap must halve
-    patience_below: int = 2  # the same where it is small enough for the caller
-    patience_far: int = 6  # the same above ``stalled_gap``, where another start may do better
-    stalled_gap: float = 0.1
-    late: float = 0.5  # seconds by which a step may end after the time limit
-    vertex_below: float = 1e-2  # relative gap from which on the vertex is guessed
-    pivots: int = 5  # per column that a crossover may take
-    cross_again: float = 1e-2  # by which mu must fall before another crossover
-    worth_crossing: float = 1e-6  # the largest tol for which a vertex is worth its pivots
-    tableau_entries: int = 60_000  # of a tableau whose pivots are cheaper than steps
-    rescue_entries: int = 2_000_000  # of a tableau where the steps have stalled
-    near: float = 650.0  # a crossover starts at a mu of (near / entries)^1.5, at most a tenth
-
-
-TUNING = Tuning()
+# Trade-offs, measured on the small, mid and wide shapes of ``benchmarks/workloads.py`` and on
+# 10,000 degenerate programs (``tests/solvers/lp/test_interior_point.py``).
+WIDTH = 3.0
+"""Size of the first slacks in mean residuals: less is nearer, more is safer."""
+SMALL = 30_000
+"""Entries up to which a factorization costs no more than a solve."""
+LONG_STEP = 0.9
+"""Steps this long need no further corrector."""
+LONG_ENOUGH = 0.5
+"""The same on small problems, where a corrector must save more."""
+PATIENCE = 15
+"""Steps in which the gap must halve."""
+PATIENCE_BELOW = 2
+"""The same where it is small enough for the caller."""
+PATIENCE_FAR = 6
+"""The same above ``STALLED_GAP``, where another start may do better."""
+STALLED_GAP = 0.1
+LATE = 0.5
+"""Seconds by which a step may end after the time limit."""
+VERTEX_BELOW = 1e-2
+"""Relative gap from which on the vertex is guessed."""
+PIVOTS = 5
+"""Pivots per column that a crossover may take."""
+CROSS_AGAIN = 1e-2
+"""Factor by which mu must fall before another crossover."""
+WORTH_CROSSING = 1e-6
+"""The largest tol for which a vertex is worth its pivots."""
+TABLEAU_ENTRIES = 60_000
+"""Entries of a tableau whose pivots are cheaper than steps."""
+RESCUE_ENTRIES = 2_000_000
+"""Entries of a tableau that is tried where the steps have stalled."""
+NEAR = 650.0
+"""A crossover starts at a mu of (NEAR / entries)^1.5, at most a tenth of the first."""
 
 _Step = tuple[Vector, Vector, Vector]
 
@@ -169,7 +174,7 @@ def _solve(program: Program, controls: Controls, start: Vector | None, enough: f
     point = InteriorPoint(program, start, absorb=boxed)
     first = _drive(program, controls, point, enough, hurry=not boxed)
     steps = first.iterations
-    if first.status is Status.STALLED and first.relative_gap > TUNING.stalled_gap and not boxed:
+    if first.status is Status.STALLED and first.relative_gap > STALLED_GAP and not boxed:
         # Steps that stall so far out are held up by the box, whose duals began small.
         first = _drive(program, controls, InteriorPoint(program, point.beta, absorb=True), enough)
         steps += first.iterations
@@ -184,11 +189,11 @@ def _only_point(program: Program, controls: Controls) -> Solution:
     """
     m, n = program.shape
     answer = only_point(program)
-    if answer.relative_gap > controls.tol and (m + 2 * n) * n <= TUNING.rescue_entries:
+    if answer.relative_gap > controls.tol and (m + 2 * n) * n <= RESCUE_ENTRIES:
         push = program.difference / (ONLY_POINT * np.abs(program.difference).max())
         sides = np.maximum(np.concatenate([-push, push]), 0.0)
         weight = np.concatenate([np.ones(m), 1.0 + sides, np.ones(1)])
-        vertex = crossover(program, answer.beta, weight, TUNING.pivots * n + 20)
+        vertex = crossover(program, answer.beta, weight, PIVOTS * n + 20)
         if vertex is not None and vertex.relative_gap < answer.relative_gap:
             answer = vertex
     status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
@@ -230,13 +235,13 @@ def _drive(
             status = Status.OPTIMAL
             break
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
-        far = hurry and gap > TUNING.stalled_gap
-        patience = TUNING.patience_far if far else TUNING.patience
-        if waiting > (TUNING.patience_below if gap <= enough else patience):
+        far = hurry and gap > STALLED_GAP
+        patience = PATIENCE_FAR if far else PATIENCE
+        if waiting > (PATIENCE_BELOW if gap <= enough else patience):
             status = Status.STALLED
             break
         # With thousands of features a step takes seconds and cannot be interrupted.
-        if controls.out_of_time(max(took - TUNING.late, 0.0)):
+        if controls.out_of_time(max(took - LATE, 0.0)):
             status = Status.TIME_LIMIT
             break
         began = time.monotonic()
@@ -269,7 +274,7 @@ def discriminant_start(program: Program, scale: Vector) -> tuple[Vector, Vector]
     base = program.margin - rows.dot(middle) if middle.any() else program.margin
     slope = float(program.linear @ direction)
     values = LENGTHS * slope
-    step = max(1, TUNING.small // len(along))
+    step = max(1, SMALL // len(along))
     for start in range(0, len(LENGTHS), step):
         part = slice(start, start + step)
         missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
@@ -288,7 +293,7 @@ class InteriorPoint:
         self.program = program
         self.column_scale = program.rows.column_scale()
         # A corrector costs a solve and saves part of a factorization.
-        self.long_step = TUNING.long_step if m * n > TUNING.small else TUNING.long_enough
+        self.long_step = LONG_STEP if m * n > SMALL else LONG_ENOUGH
         # Where each block sits in the stacked vectors.
         self.over, self.miss = slice(0, m), slice(m, 2 * m)
         self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
@@ -300,7 +305,7 @@ class InteriorPoint:
         # The start factors a matrix, as a step does.
         self.started_in = time.monotonic() - began
         size = (m + 2 * n) * n
-        share = min(0.1, (TUNING.near / (m * n)) ** 1.5) if size <= TUNING.tableau_entries else 0.0
+        share = min(0.1, (NEAR / (m * n)) ** 1.5) if size <= TABLEAU_ENTRIES else 0.0
         self.cross_below = share * self.mu()
 
     def mu(self) -> float:
@@ -331,7 +336,7 @@ class InteriorPoint:
             middle = (program.lower + program.upper) / 2
             self.beta = middle + 0.99 * (start - middle)
             missed = program.margin - program.rows.dot(self.beta)
-        size = TUNING.width * float(np.abs(missed).mean()) + 1e-300
+        size = WIDTH * float(np.abs(missed).mean()) + 1e-300
         mu = self._center(missed, size)
         self.Z[self.box] = mu / self.P[self.box]
         self.Z[self.apart] = mu / self.P[self.apart]
@@ -441,19 +446,19 @@ class InteriorPoint:
 
     def finish(self, gap: float, tol: float) -> Certificate | None:
         """Return the optimal vertex, where this point is near enough to look for it."""
-        if tol <= TUNING.worth_crossing and self.mu() < self.cross_below:
-            self.cross_below *= TUNING.cross_again
+        if tol <= WORTH_CROSSING and self.mu() < self.cross_below:
+            self.cross_below *= CROSS_AGAIN
             return self._cross()
-        if gap < TUNING.vertex_below and (tol > TUNING.worth_crossing or not self.cross_below):
+        if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
             # Least squares to a vertex take as long as several steps: not for a rough answer.
-            return self.vertex(exact_count=gap > tol or tol > TUNING.worth_crossing)
+            return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
         return None
 
     def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:
         """Return the best of the answer and the vertices near a point where the steps end."""
         m, n = self.program.shape
         vertices = [self.vertex(exact_count=False)]
-        if stalled and tol <= TUNING.worth_crossing and (m + 2 * n) * n <= TUNING.rescue_entries:
+        if stalled and tol <= WORTH_CROSSING and (m + 2 * n) * n <= RESCUE_ENTRIES:
             vertices.append(self._cross())
         for vertex in vertices:
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
@@ -466,7 +471,7 @@ class InteriorPoint:
         ratio = self.P / self.Z
         rows = ratio[self.over] + ratio[self.miss]
         weight = 1.0 / np.concatenate([rows, ratio[2 * m :]])
-        return crossover(self.program, self.beta, weight, TUNING.pivots * n + 20)
+        return crossover(self.program, self.beta, weight, PIVOTS * n + 20)
 
     def vertex(self, *, exact_count: bool) -> Certificate | None:
         """Return the vertex that this point seems to approach.

@@ -16,7 +16,7 @@ to continue.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,30 +30,37 @@ from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "screening"
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``."""
-
-    trust: float = 4.0  # widths of the band that a coefficient may move by
-    most_rounds: int = 40
-    guessed_rounds: int = 8  # from a guess: where it was not near, a sample is
-    inner_tol: float = 0.2  # times tol; less, in a small box, where that was not enough
-    enough: float = 0.4  # of tol: half is left for the rounding of the certificate
-    stricter: float = 1e-3  # times that: a gap says little there, a vertex everything
-    loose: float = 1e-2  # of the gap is enough while many rows are misplaced
-    many: float = 0.25  # of the band misplaced are many
-    bad: float = 0.5  # of the band misplaced: the step was too long
-    shorter: float = 4.0  # times, after such a step
-    larger: float = 1.5  # times as many rows then
-    most_retreats: int = 8
-    longer: float = 4.0  # times, after a step that the trust region held back
-    patience: int = 3  # rounds in which the gap must halve
-    wider: int = 4  # times as many rows in the band after a stall
-    most_widenings: int = 2
-
-
-TUNING = Tuning()
+# Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``.
+TRUST = 4.0
+"""Widths of the band that a coefficient may move by."""
+MOST_ROUNDS = 40
+GUESSED_ROUNDS = 8
+"""Rounds from a guess; where it was not near, a sample is."""
+INNER_TOL = 0.2
+"""Tolerance of a subproblem, in ``tol``; less, in a small box, where that was not enough."""
+ENOUGH = 0.4
+"""Gap that ends the rounds, in ``tol``: half is left for the rounding of the certificate."""
+STRICTER = 1e-3
+"""Factor on the tolerance of subproblems where no row is misplaced: a gap says little there, a
+vertex everything."""
+LOOSE = 1e-2
+"""Tolerance of a subproblem, as a fraction of the gap, while many rows are misplaced."""
+MANY = 0.25
+"""Fraction of the band that is many misplaced rows."""
+BAD = 0.5
+"""Fraction of the band misplaced from which on the step was too long."""
+SHORTER = 4.0
+"""Divisor of the trust region after such a step,"""
+LARGER = 1.5
+"""and factor on the band."""
+MOST_RETREATS = 8
+LONGER = 4.0
+"""Factor on the trust region after a step that it held back."""
+PATIENCE = 3
+"""Rounds in which the gap must halve."""
+WIDER = 4
+"""Factor on the band after a stall."""
+MOST_WIDENINGS = 2
 
 
 def solve_subproblem(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
@@ -95,11 +102,11 @@ class Rounds:
         self.width = point.width
         self.split = point.view.split(self.width)
         self.scale = self.split.rows.column_scale() if scale is None else scale
-        self.radius = TUNING.trust * self.width * (1.0 / self.scale if spread is None else spread)
-        self.most = TUNING.guessed_rounds if spread is None else TUNING.most_rounds
+        self.radius = TRUST * self.width * (1.0 / self.scale if spread is None else spread)
+        self.most = GUESSED_ROUNDS if spread is None else MOST_ROUNDS
         self.bounds = Bounds()
         self.bounds.offer_primal(point.objective, None)
-        self.inner_tol, self.loose = TUNING.inner_tol * controls.tol, 0.0
+        self.inner_tol, self.loose = INNER_TOL * controls.tol, 0.0
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
         self.longer = 1.0
@@ -131,12 +138,12 @@ class Rounds:
             f"round {number + 1}", self.bounds.objective, gap,
             f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
         )  # fmt: skip
-        if gap <= TUNING.enough * self.controls.tol:
+        if gap <= ENOUGH * self.controls.tol:
             return inner.iterations, Status.OPTIMAL
         if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
             return inner.iterations, Status.TIME_LIMIT
-        many = checked.misplaced > TUNING.many * small.shape[0]
-        self.loose = TUNING.loose * gap if many else 0.0
+        many = checked.misplaced > MANY * small.shape[0]
+        self.loose = LOOSE * gap if many else 0.0
         return inner.iterations, None if self._go_on(checked, held, gap) else Status.STALLED
 
     def _restricted(self) -> Program:
@@ -170,27 +177,27 @@ class Rounds:
     def _go_on(self, checked: Checked, held: int, gap: float) -> bool:
         """Prepare the next round; False where nothing is left to try."""
         band = self.split.rows.shape[0]
-        if checked.misplaced > TUNING.bad * band and self.retreats < TUNING.most_retreats:
+        if checked.misplaced > BAD * band and self.retreats < MOST_RETREATS:
             # The model was followed to where it is void.  The rows that it missed there need not
             # matter here: take a band around the best point, and shorter steps.
             self.retreats += 1
-            self.radius = self.radius / TUNING.shorter
-            self._widen(min(TUNING.larger * band, band + 2 * checked.misplaced))
+            self.radius = self.radius / SHORTER
+            self._widen(min(LARGER * band, band + 2 * checked.misplaced))
             return True
         self.gaps.append(gap)
         if held:
-            self.longer = self.longer * TUNING.longer if not checked.misplaced else TUNING.longer
+            self.longer = self.longer * LONGER if not checked.misplaced else LONGER
             self.radius = self.radius * self.longer
         elif not checked.misplaced:
-            self.inner_tol *= TUNING.stricter
+            self.inner_tol *= STRICTER
         self.split = self.split.grow(checked)
-        waited = len(self.gaps) > TUNING.patience
-        if waited and gap > self.gaps[-1 - TUNING.patience] / 2:
-            if self.widenings == TUNING.most_widenings:
+        waited = len(self.gaps) > PATIENCE
+        if waited and gap > self.gaps[-1 - PATIENCE] / 2:
+            if self.widenings == MOST_WIDENINGS:
                 return False
             self.widenings += 1
             self.gaps.clear()
-            self._widen(TUNING.wider * band)
+            self._widen(WIDER * band)
         return True
 
     def _widen(self, band: float) -> None:

@@ -16,7 +16,7 @@ none is violated it is the optimum, with dual weights of zero; where few are, fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,34 +27,24 @@ from lincent.solvers.lp import interior_point
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "row-generation"
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs, measured on text-like 4,000 x 10,000 and 20,000 x 47,000."""
-
-    first_share: float = 0.1
-    first_rows: int = 100
-    """Rows of the first program: a fraction of all, but at least so many."""
-    first_tol: float = 1e-2
-    below_gap: float = 1e-2
-    """Tolerance of the first program; later ones are solved to this fraction of the open gap."""
-    guard: float = 0.05
-    """While rounds are loose, rows within this fraction of the median distance join as well."""
-    few: int = 5
-    """With at most so many rows violated, the round that follows is solved to the end."""
-    last_share: float = 0.1
-    """The last rounds are solved to this fraction of ``tol``."""
-    most_share: float = 0.7
-    """Once this fraction of all rows is in, the program is solved directly instead."""
-    rounds: int = 15
-    whole: bool = True
-    """Or it is left to other solvers."""
-
-
-TUNING = Tuning()
-AT_THE_VERTEX = Tuning(most_share=0.25, whole=False)
-"""Where few rows are violated at the vertex: if many matter all the same, others are faster."""
+FIRST_SHARE = 0.1
+FIRST_ROWS = 100
+"""Rows of the first program: a fraction of all, but at least so many.  This and what follows was
+measured on text-like 4,000 x 10,000 and 20,000 x 47,000."""
+FIRST_TOL = 1e-2
+BELOW_GAP = 1e-2
+"""Tolerance of the first program; later ones are solved to this fraction of the open gap."""
+GUARD = 0.05
+"""Rows within this fraction of the median distance join the violated ones."""
+FEW = 5
+"""With at most so many rows violated, the round that follows is solved to the end."""
+LAST_SHARE = 0.1
+"""The last rounds are solved to this fraction of ``tol``."""
+MOST_SHARE = 0.7
+"""Once this fraction of all rows is in, the program is solved directly instead;"""
+MOST_FROM_VERTEX = 0.25
+"""where few rows are violated at the vertex, and many matter all the same, others are faster."""
+ROUNDS = 15
 VERTEX_VIOLATED = 0.04
 """Of the rows, violated at the vertex, up to which few are assumed to matter: at 2,000 x 1,000 with
 up to 2 % this is a tenth of an interior point's time, with 8 % a sixth or three times as much."""
@@ -87,29 +77,30 @@ def violated_at_vertex(program: Program) -> int:
 def from_the_vertex(program: Program, violated: int, controls: Controls) -> Solution:
     """Return the optimum where the vertex violates so few rows, or the best when many join."""
     if violated:
-        return solve(program, controls, AT_THE_VERTEX)
+        return solve(program, controls, near_vertex=True)
     zero = np.zeros(program.shape[0])
     return Solution(Status.OPTIMAL, certify(program, program.farthest_point, zero, 0.0), 1, NAME)
 
 
 def solve(
-    program: Program, controls: Controls, tuning: Tuning = TUNING, first: Index | None = None
+    program: Program, controls: Controls, first: Index | None = None, *, near_vertex: bool = False
 ) -> Solution:
     """Return the certified optimum of all rows, from programs of some of them.
 
-    Where the ``first`` of them are given, they are nearly all that matter.
+    Where the ``first`` of them are given, they are nearly all that matter.  ``near_vertex`` leaves
+    programs of many rows to other solvers.
     """
     m, n = program.shape
     chosen, bounds = np.zeros(m, dtype=bool), Bounds()
-    least = tuning.last_share * controls.tol
+    least = LAST_SHARE * controls.tol
     tol, iterations, status = least, 0, Status.STALLED
     if first is None:
-        tol = tuning.first_tol
+        tol = FIRST_TOL
         violation = program.margin - program.rows.dot(program.farthest_point)
-        count = min(m, max(int(tuning.first_share * m), tuning.first_rows))
+        count = min(m, max(int(FIRST_SHARE * m), FIRST_ROWS))
         first = np.argpartition(-violation, count - 1)[:count]
     chosen[first] = True
-    for number in range(tuning.rounds):
+    for number in range(ROUNDS):
         index = np.flatnonzero(chosen)
         some = program
         if len(index) < m:
@@ -135,13 +126,12 @@ def solve(
             break
         if tol <= least and count == 0:
             break
-        near = tuning.guard * float(np.median(np.abs(missed))) if count > tuning.few else 0.0
-        chosen |= missed > -near
-        if np.count_nonzero(chosen) > tuning.most_share * m:
-            if not tuning.whole:
+        chosen |= missed > -GUARD * float(np.median(np.abs(missed)))
+        if np.count_nonzero(chosen) > (MOST_FROM_VERTEX if near_vertex else MOST_SHARE) * m:
+            if near_vertex:
                 break
             chosen[:] = True
-        tol = min(tol, gap) * tuning.below_gap if count > tuning.few else least
+        tol = min(tol, gap) * BELOW_GAP if count > FEW else least
     beta, alpha, t = np.zeros(n) if bounds.primal is None else bounds.primal, np.zeros(m), 0.0
     if bounds.dual is not None:
         index, weights, t = bounds.dual

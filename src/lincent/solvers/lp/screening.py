@@ -44,54 +44,65 @@ from lincent.solvers.solution import Controls, Solution
 
 NAME = rounds.NAME
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``."""
-
-    small: int = 4000  # rows up to which the interior point on the whole is as fast
-    start_rows: int = 30  # per column in the first sample: fewer leave more for the Newton steps
-    start_more: int = 500
-    sample: float = 2.0  # times (m^2 n)^(1/3) rows in the second sample
-    exact_rows: int = 30  # per column in the band of the exact solve
-    columns: int = 100  # beyond which a row costs more than its place in a sample or a band
-    least: float = 4.0  # rows per column then
-    whole: float = 2.8  # times the first sample: rows from which on a sample pays
-    second: float = 1 / 3  # of all rows that a second sample may have
-    newton_steps: int = 7  # on the whole at most; each costs a pass
-    most_undecided: float = 0.5  # of the rows after that: more, and the whole costs less
-    near_rows: int = 10  # per column, from a guess, which is closer than a sample
-    near_steps: int = 8
-    tol: float = 1e-3  # of the sample: its optimum is off by more than that
-    band: float = 4.0  # times sqrt(p n / sample) of the rows are undecided after a sample
-    sketch_rows: int = 2000  # among which repetitions are looked for: a millisecond
-    sketch_share: float = 0.5  # of them distinct, or fewer: a sort of all rows then pays
-    metric_columns: int = 8  # of R: eight measure a size to a quarter, sixteen to a sixth
-    heavy: float = 3.0  # sizes whose largest thousandth is below so many medians count as one
-
-
-TUNING = Tuning()
+# Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``.
+SMALL = 4000
+"""Rows up to which the interior point on the whole is as fast."""
+START_ROWS = 30
+"""Rows per column in the first sample (fewer leave more for the Newton steps),"""
+START_MORE = 500
+"""and further ones."""
+SAMPLE = 2.0
+"""Rows of the second sample, in (m^2 n)^(1/3)."""
+EXACT_ROWS = 30
+"""Rows per column in the band of the exact solve."""
+COLUMNS = 100
+"""Columns beyond which a row costs more than its place in a sample or a band is worth;"""
+LEAST = 4.0
+"""at least so many rows per column remain."""
+WHOLE = 2.8
+"""Rows, in first samples, from which on a sample pays."""
+SECOND = 1 / 3
+"""Fraction of all rows that a second sample may have."""
+NEWTON_STEPS = 7
+"""Newton steps on all rows at most; each costs a pass."""
+MOST_UNDECIDED = 0.5
+"""Fraction of rows undecided after those steps above which all are solved at once."""
+NEAR_ROWS = 10
+"""Rows per column from a guess, which is closer than a sample."""
+NEAR_STEPS = 8
+TOL = 1e-3
+"""Tolerance of the sample: its optimum is off by more than that."""
+BAND = 4.0
+"""Fraction of rows undecided after a sample, in sqrt(p n / sample)."""
+SKETCH_ROWS = 2000
+"""Rows among which repetitions are looked for: a millisecond."""
+SKETCH_SHARE = 0.5
+"""Fraction of them that is distinct up to which a sort of all rows pays."""
+METRIC_COLUMNS = 8
+"""Columns of R: eight measure a size to a quarter, sixteen to a sixth."""
+HEAVY = 3.0
+"""Sizes whose largest thousandth is below so many medians count as one."""
 
 
 def per_column(rows: int, n: int) -> int:
     """Return so many rows for each of n columns; fewer where columns are many and rows costly."""
-    return int(max(rows * min(1.0, TUNING.columns / n), TUNING.least) * n)
+    return int(max(rows * min(1.0, COLUMNS / n), LEAST) * n)
 
 
 def start_size(n: int) -> int:
     """Return the rows of the first sample, the only one solved from nothing."""
-    return per_column(TUNING.start_rows, n) + TUNING.start_more
+    return per_column(START_ROWS, n) + START_MORE
 
 
 def sample_size(m: int, n: int) -> int:
     """Return the rows of the second sample, like (m^2 n)^(1/3): a decreasing fraction of m."""
-    return int(TUNING.sample * (float(m) ** 2 * n) ** (1 / 3)) + 1
+    return int(SAMPLE * (float(m) ** 2 * n) ** (1 / 3)) + 1
 
 
 def undecided(m: int, n: int, sample: int, violating: float) -> int:
     """Return how many of m rows a sample leaves undecided; ``violating`` is p above."""
     # Above a quarter p says nothing more: both sides of the margin contribute.
-    share = TUNING.band * np.sqrt(min(violating, 0.25) * n / sample)
+    share = BAND * np.sqrt(min(violating, 0.25) * n / sample)
     return int(min(1.0, share) * m) + 3 * n
 
 
@@ -100,8 +111,8 @@ def is_applicable(m: int, n: int, *, sparse: bool = False) -> bool:
 
     With more than 100 columns active sparse rows are identified faster (``sparse``).
     """
-    first = TUNING.start_rows * n + TUNING.start_more if sparse else start_size(n)
-    return m > TUNING.small and m > TUNING.whole * first
+    first = START_ROWS * n + START_MORE if sparse else start_size(n)
+    return m > SMALL and m > WHOLE * first
 
 
 @dataclass(frozen=True)
@@ -119,14 +130,14 @@ def solve(
     whole = program.rows.all_rows(program.costs, program.margin)
     m, n = program.shape
     if start is not None:
-        few = max(TUNING.near_rows * n, whole.spare_rows)
+        few = max(NEAR_ROWS * n, whole.spare_rows)
         point = evaluate(program, whole, program.feasible(start.beta), max(start.band, few // 2))
-        point, steps = approach(program, whole, point, few, TUNING.near_steps, rng, controls.tell)
+        point, steps = approach(program, whole, point, few, NEAR_STEPS, rng, controls.tell)
         search = Rounds(program, whole, point, controls)
         del point  # as long as the data, unlike what the search keeps of it
         return search.run(steps)
     second = min(sample_size(m, n), whole.most_sampled)
-    pays = 2 * start_size(n) < second <= TUNING.second * m
+    pays = 2 * start_size(n) < second <= SECOND * m
     k = second if pays else start_size(n)
     sample = Sample(program, *whole.sample(k, rng))
     merged = merge(program) if whole.on_host and sample.repeats(rng) else None
@@ -138,7 +149,7 @@ def solve(
         solution = interior_point.exact(merged.program.materialize(), controls)
         return merged.expand(replace(solution, solver=NAME))
     point, whole, metric, steps = _from_samples(program, whole, sample, k, controls, rng)
-    if whole.on_host and point.band > TUNING.most_undecided * m:
+    if whole.on_host and point.band > MOST_UNDECIDED * m:
         solution = interior_point.exact(program.materialize(), controls, point.beta)
         return replace(solution, solver=NAME, iterations=steps + solution.iterations)
     search = Rounds(program, whole, point, controls, metric.scale, metric.spread)
@@ -171,16 +182,16 @@ def _from_samples(
         near = sample.subset(k, rng).optimum(controls)
     beta, iterations = near
     if second > k:
-        few = per_column(TUNING.exact_rows, n)
+        few = per_column(EXACT_ROWS, n)
         point = _seen_from(sample.program, sample.all_rows, beta, k)
         point, steps = approach(
-            sample.program, sample.all_rows, point, few, TUNING.near_steps, rng, controls.tell
+            sample.program, sample.all_rows, point, few, NEAR_STEPS, rng, controls.tell
         )
         beta, iterations = point.beta, iterations + steps
         del point
     sample.release()
-    few = max(per_column(TUNING.exact_rows, n), whole.spare_rows)
-    steps = 0 if controls.out_of_time() else TUNING.newton_steps
+    few = max(per_column(EXACT_ROWS, n), whole.spare_rows)
+    steps = 0 if controls.out_of_time() else NEWTON_STEPS
     # Only ``approach`` holds the view that it begins with: it is as long as the data.
     point, steps = approach(
         program, whole, _seen_from(program, whole, beta, second), few, steps, rng, controls.tell
@@ -194,7 +205,7 @@ def _seen_from(program: Program, rows: AllRows, beta: Vector, sample: int) -> Ev
     point = evaluate(program, rows, program.feasible(beta), undecided(m, n, sample, 1.0))
     violating = point.view.below / float(program.costs.sum())
     # A little more than an exact solve takes: one step at least is better than a second round.
-    least = per_column(TUNING.exact_rows, n) + 1
+    least = per_column(EXACT_ROWS, n) + 1
     return replace(point, band=max(undecided(m, n, sample, violating), least))
 
 
@@ -211,9 +222,9 @@ class Sample:
 
     def repeats(self, rng: np.random.Generator) -> bool:
         """Return whether a few rows are mostly repetitions of each other; then so are all."""
-        rows = self.program.rows.take(np.arange(min(TUNING.sketch_rows, self.program.shape[0])))
+        rows = self.program.rows.take(np.arange(min(SKETCH_ROWS, self.program.shape[0])))
         keys = rows.dot(rng.standard_normal(rows.shape[1]))
-        return len(np.unique(keys)) <= TUNING.sketch_share * len(keys)
+        return len(np.unique(keys)) <= SKETCH_SHARE * len(keys)
 
     def subset(self, k: int, rng: np.random.Generator) -> Sample:
         """Return about k of these rows, or all where there are no more."""
@@ -223,7 +234,7 @@ class Sample:
 
     def optimum(self, controls: Controls) -> tuple[Vector, int]:
         """Return the optimum of these rows, and the iterations spent."""
-        solution = solve_subproblem(self.program, replace(controls, tol=TUNING.tol, watch=None))
+        solution = solve_subproblem(self.program, replace(controls, tol=TOL, watch=None))
         return solution.certificate.beta, solution.iterations
 
     def near_optimum(self, controls: Controls, rng: np.random.Generator) -> tuple[Vector, int]:
@@ -254,7 +265,7 @@ class Metric:
 
 def metric_at(rows: Rows, rng: np.random.Generator) -> Metric:
     """Return the metric of the rows of a sample."""
-    scale, n, k = rows.column_scale(), rows.shape[1], TUNING.metric_columns
+    scale, n, k = rows.column_scale(), rows.shape[1], METRIC_COLUMNS
     spread = 1.0 / scale
     root = spread[:, None] * (rng.standard_normal((n, k)) / np.sqrt(k) if n > k else np.eye(n))
     size = rows.sizes(root)
@@ -268,4 +279,4 @@ def _differ(size: Vector) -> bool:
     """Return whether some rows are much larger than most."""
     middle, large = len(size) // 2, len(size) - 1 - len(size) // 1000
     ordered = np.partition(size, [middle, large])
-    return bool(ordered[large] >= TUNING.heavy * ordered[middle])
+    return bool(ordered[large] >= HEAVY * ordered[middle])

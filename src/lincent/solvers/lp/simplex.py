@@ -27,7 +27,7 @@ What this cannot finish (mostly dependent features) goes on to the interior poin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -49,44 +49,67 @@ TINY = 1e-300
 BLOCK = 2_048
 """Rows that are squared at a time: fresh memory for all of them costs more than the squares."""
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs, measured on the small and mid kinds of ``benchmarks/workloads.py``."""
-
-    most_entries: int = 700_000  # beyond which reading all rows for each step no longer pays
-    small: int = 250_000  # entries up to which a band may be too small by far
-    few_rows: int = 8_000  # up to which, and
-    most_rows: int = 1_500  # per column up to which, screening is no faster
-    tall: int = 20_000  # rows from which on it is as fast, steadier, and holds no copy of them
-    most_columns: int = 64  # beyond which pivots, n at a time, cost more than steps
-    sample: int = 30  # rows per column that define the discriminant direction
-    ridge: float = 1e-2  # of the diagonal of A'CA: the direction need not be exact
-    first_band: float = 16.0  # rows per column of the first step: fewer let steps overshoot
-    last_band: float = 2.0  # and of the last: a vertex has one
-    shrink: float = 0.25  # of the band, at most: quadratic convergence allows no less
-    grow: float = 1.6  # of the band, where steps are cut short
-    steps: int = 16  # at most, and
-    few_steps: int = 2  # beside one for every two columns: what is left costs less by pivots
-    good: float = 0.6  # a length that shows that the band was wide enough
-    poor: float = 0.1  # a length that shows that it was not
-    near: float = 0.5  # rows per column that change sides in a last step
-    flat: float = 2e-4  # relative gain of a step after which pivots take over
-    small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
-    few_violated: float = 0.005  # of the rows: with no more the box is the bound, and
-    violated_at_corner: float = 0.05  # of the rows up to which pivots begin at its vertex
-    band: int = 10  # rows per column among which pivots are made: more cost, fewer miss some
-    least_band: int = 160  # rows that are in the band in any case
-    pivoted_whole: int = 6_000  # entries up to which all rows are the band
-    ties_whole: int = 30_000  # the same where rows repeat: ties make every round of pivots long
-    few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
-    many_wrong: float = 0.05  # of all rows: beyond ``small`` screening is asked instead
-    rounds: int = 8  # of pivots, the last of them on all rows
-    pivots: int = 12  # per column and round; collinear columns take that many
-    repeated: float = 0.05  # fraction of equal rows from which on they are merged
-
-
-TUNING = Tuning()
+# Trade-offs, measured on the small and mid kinds of ``benchmarks/workloads.py``.
+MOST_ENTRIES = 700_000
+"""Entries beyond which reading all rows for each step no longer pays."""
+SMALL = 250_000
+"""Entries up to which a band may be too small by far."""
+FEW_ROWS = 8_000
+"""Rows up to which,"""
+MOST_ROWS = 1_500
+"""and rows per column up to which screening is no faster."""
+TALL = 20_000
+"""Rows from which on screening is as fast, steadier, and holds no copy of them."""
+MOST_COLUMNS = 64
+"""Columns beyond which pivots, n at a time, cost more than steps."""
+SAMPLE = 30
+"""Rows per column that define the discriminant direction."""
+DIRECTION_RIDGE = 1e-2
+"""Fraction of the diagonal of A'CA that is added: the direction need not be exact."""
+FIRST_BAND = 16.0
+"""Rows per column of the first step: fewer let steps overshoot."""
+LAST_BAND = 2.0
+"""Rows per column of the last step; a vertex has one."""
+SHRINK = 0.25
+"""Factor on the band after a step, at least: quadratic convergence allows no less."""
+GROW = 1.6
+"""Factor on the band where steps are cut short."""
+STEPS = 16
+"""Newton steps at most,"""
+FEW_STEPS = 2
+"""and beside one for every two columns: what is left costs less by pivots."""
+GOOD = 0.6
+"""A length that shows that the band was wide enough."""
+POOR = 0.1
+"""A length that shows that it was not."""
+NEAR = 0.5
+"""Rows per column that change sides in a last step."""
+FLAT = 2e-4
+"""Relative gain of a step after which pivots take over."""
+SMALL_SIZE = 1e-3
+"""Size of a row, in mean sizes, below which it counts as this."""
+FEW_VIOLATED = 0.005
+"""Fraction of rows violated up to which the box is the bound,"""
+VIOLATED_AT_CORNER = 0.05
+"""and up to which pivots begin at its vertex."""
+BAND = 10
+"""Rows per column among which pivots are made: more cost, fewer miss some."""
+LEAST_BAND = 160
+"""Rows that are in the band in any case."""
+PIVOTED_WHOLE = 6_000
+"""Entries up to which all rows are the band."""
+TIES_WHOLE = 30_000
+"""The same where rows repeat: ties make every round of pivots long."""
+FEW_WRONG = 0.5
+"""Fraction of the band on the wrong side above which the band was too small."""
+MANY_WRONG = 0.05
+"""Fraction of all rows on the wrong side above which, beyond ``SMALL``, screening is asked."""
+ROUNDS = 8
+"""Rounds of pivots, the last of them on all rows."""
+PIVOTS = 12
+"""Pivots per column and round; collinear columns take that many."""
+REPEATED = 0.05
+"""Fraction of equal rows from which on they are merged."""
 Sizes = tuple[Vector, Vector]
 STEP_LENGTHS = np.array([0.0, 1.0, 0.6, 0.3, 0.1, 0.03])
 
@@ -96,9 +119,9 @@ def is_applicable(m: int, n: int) -> bool:
 
     With fewer than three rows per column the classes are separable, and beta is at the box.
     """
-    few = m * n <= TUNING.most_entries and m <= max(TUNING.few_rows, TUNING.most_rows * n)
-    few = few and m < TUNING.tall
-    return few and n <= TUNING.most_columns and m >= 3 * n
+    few = m * n <= MOST_ENTRIES and m <= max(FEW_ROWS, MOST_ROWS * n)
+    few = few and m < TALL
+    return few and n <= MOST_COLUMNS and m >= 3 * n
 
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
@@ -144,7 +167,7 @@ def scales_and_sizes(rows: Matrix) -> Sizes:
     weight = 1.0 / mean
     sizes = [squares @ weight, *((some * some) @ weight for some in parts[1:])]
     size = np.sqrt(sizes[0] if len(sizes) == 1 else np.concatenate(sizes))
-    return np.sqrt(mean), 1.0 / np.maximum(size, TUNING.small_size * size.sum() / m + TINY)
+    return np.sqrt(mean), 1.0 / np.maximum(size, SMALL_SIZE * size.sum() / m + TINY)
 
 
 class BandPoint:
@@ -155,28 +178,28 @@ class BandPoint:
         self.scale, self.per_size = sizes or scales_and_sizes(self.rows)
         # Integers tie, and a growing band would go through the ties every time.
         merged = program.rows.merged
-        self.pivoted_whole = TUNING.ties_whole if merged else TUNING.pivoted_whole
+        self.pivoted_whole = TIES_WHOLE if merged else PIVOTED_WHOLE
         self.curvature = 0.5 * self.per_size * program.costs
         self.gain = 1.0  # of the last step, relative to the loss
         self.width = 0.0  # of the last band
         self.started = start is not None
-        self.band = TUNING.first_band
+        self.band = FIRST_BAND
         if start is None:
             self._start()
         else:
-            self.band = TUNING.last_band
+            self.band = LAST_BAND
             beta = program.feasible(start)
             self.stand(beta, program.margin - self.rows @ beta)
 
     def _start(self) -> None:
         """Move to the best point along the discriminant direction, by a sample of the rows."""
         program, n = self.program, self.rows.shape[1]
-        part = slice(None, None, max(1, len(self.rows) // (TUNING.sample * n)))
+        part = slice(None, None, max(1, len(self.rows) // (SAMPLE * n)))
         some, costs = self.rows[part], program.costs[part]
         gram = (some.T * costs) @ some
         diagonal = gram.diagonal().copy()
         diagonal[diagonal == 0.0] = 1.0
-        gram.flat[:: n + 1] += TUNING.ridge * diagonal
+        gram.flat[:: n + 1] += DIRECTION_RIDGE * diagonal
         direction = lapack.dposv(gram, program.difference)[1]
         middle = (program.lower + program.upper) / 2
         direction *= 0.9 / np.abs(direction / (program.upper - middle)).max()
@@ -196,15 +219,15 @@ class BandPoint:
     def repeats(self) -> bool:
         """Return whether many rows are equal: their violations then are."""
         ordered = np.sort(self.missed)
-        return bool(np.count_nonzero(ordered[1:] == ordered[:-1]) > TUNING.repeated * len(ordered))
+        return bool(np.count_nonzero(ordered[1:] == ordered[:-1]) > REPEATED * len(ordered))
 
     def approach(self, controls: Controls) -> int:
         """Take Newton steps towards the optimum; return how many."""
         m, n = self.rows.shape
-        largest, least = m // 2, TUNING.last_band * n
+        largest, least = m // 2, LAST_BAND * n
         band = float(min(self.band * n, largest))
         count = 0
-        most = min(TUNING.steps, TUNING.few_steps + n // 2, controls.max_iter)
+        most = min(STEPS, FEW_STEPS + n // 2, controls.max_iter)
         for count in range(1, most + 1):
             before = self.beyond
             length = self._step(int(band))
@@ -213,16 +236,16 @@ class BandPoint:
                 controls.tell(
                     f"{count:4d}  objective {self.objective():.10e}  {turned} rows turned"
                 )
-            close = length >= TUNING.good and turned <= TUNING.near * n and band <= 2.0 * least
+            close = length >= GOOD and turned <= NEAR * n and band <= 2.0 * least
             # From a start that no step leads away from, pivots are few.
             stuck = length == 0.0 and (self.started or band >= largest)
-            flat = length > TUNING.poor and self.gain <= TUNING.flat
+            flat = length > POOR and self.gain <= FLAT
             if close or stuck or flat or _late(controls):
                 break
-            if length > TUNING.poor:
-                band = min(max(turned / length, TUNING.shrink * band, least), largest)
+            if length > POOR:
+                band = min(max(turned / length, SHRINK * band, least), largest)
             else:
-                band = min(TUNING.grow * band, largest)
+                band = min(GROW * band, largest)
                 if length == 0.0:  # so narrow a band leads nowhere here, and would not later
                     least = band
         return count
@@ -316,10 +339,10 @@ class BandPoint:
         Classes far apart have it near that vertex: hardly a row is violated here or there.
         """
         m, corner = len(self.rows), self.program.farthest_point
-        if np.count_nonzero(self.beyond) > TUNING.few_violated * m:
+        if np.count_nonzero(self.beyond) > FEW_VIOLATED * m:
             return self.beta
         missed = np.count_nonzero(self.rows @ corner < self.program.margin)
-        return corner if missed <= TUNING.violated_at_corner * m else self.beta
+        return corner if missed <= VIOLATED_AT_CORNER * m else self.beta
 
     def multipliers(self) -> Vector:
         """Return the dual weights: c where a row is violated, else zero."""
@@ -368,10 +391,10 @@ def clipped_newton_point(
 def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certificate | None:
     """Return the optimal vertex, by pivots in a growing band of rows."""
     m, n = program.shape
-    band = max(TUNING.band * n, TUNING.least_band)
-    most = TUNING.pivots * n + 20
+    band = max(BAND * n, LEAST_BAND)
+    most = PIVOTS * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
-    for _ in range(TUNING.rounds):
+    for _ in range(ROUNDS):
         if chosen is None:
             if controls.tell is not silent:
                 controls.tell(f"pivots among all {m} rows")
@@ -391,12 +414,12 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
         if count == 0:
             beyond[index] = answer.alpha
             return certify(program, answer.beta, beyond, answer.t)
-        if count <= TUNING.few_wrong * len(index):
+        if count <= FEW_WRONG * len(index):
             near.stand(answer.beta, violation)
             chosen |= wrong
             box = near.beta
             continue
-        hopeless = m * n > TUNING.small and count > TUNING.many_wrong * m
+        hopeless = m * n > SMALL and count > MANY_WRONG * m
         if hopeless or _late(controls):
             return None
         # Too far for a band of this size: only part of the way is a descent.

@@ -25,25 +25,29 @@ from lincent.problems.arrays import AllRows, EvaluatedRows, Vector
 from lincent.problems.centralization import Program
 from lincent.solvers.lp.simplex import clipped_newton_point
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``."""
-
-    hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
-    hessian_entries: int = 40_000  # or so many numbers, which cost nothing: categories can be rare
-    columns: int = 100  # beyond which fewer rows per column do: each costs n times as much
-    lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
-    further: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where beta only grows
-    shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
-    astray: float = 0.05  # rows, of the band, that a step may move past it for the band to shrink
-    lost: float = 1.0  # the same for the band to grow again: it was too narrow for the step
-    grow: float = 2.0  # of the band then
-    steady: float = 0.1  # of the objective that a step may change for the point to be near
-    settled: float = 0.02  # the same for the last band to be that of the exact solve
-
-
-TUNING = Tuning()
+# Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``.
+HESSIAN_ROWS = 50
+"""Rows per column that make the Hessian good enough; more are sampled."""
+HESSIAN_ENTRIES = 40_000
+"""Entries that cost nothing in any case: categories can be rare."""
+COLUMNS = 100
+"""Columns beyond which fewer rows for each do: a row costs n times as much."""
+LENGTHS: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)
+"""Lengths tried where a full step overshoots."""
+FURTHER: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+"""Lengths tried where beta only grows."""
+SHRINK = 0.25
+"""Factor on the band after a step: quadratic convergence allows no less."""
+ASTRAY = 0.05
+"""Rows, of the band, that a step may move past it for the band to shrink."""
+LOST = 1.0
+"""The same for the band to grow again: it was too narrow for the step."""
+GROW = 2.0
+"""Factor on the band then."""
+STEADY = 0.1
+"""Fraction of the objective that a step may change for the point to be near."""
+SETTLED = 0.02
+"""The same for the last band to be that of the exact solve."""
 
 
 @dataclass
@@ -100,16 +104,16 @@ def approach(
             f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
             f"band {near.band}, {crossed:.0f} crossed, step {length:g}"
         )
-        still, lost = length == 0.0, length < 1.0 and crossed > TUNING.lost * near.band
+        still, lost = length == 0.0, length < 1.0 and crossed > LOST * near.band
         if astray and still:  # this band is too wide and the last one was too narrow
             break
         astray = still and lost
         if lost:
-            closer = replace(closer, band=min(int(TUNING.grow * near.band), widest))
+            closer = replace(closer, band=min(int(GROW * near.band), widest))
         elif still or _steady(program, near, closer):
-            settled = near.band <= few and (still or crossed <= TUNING.settled * near.band)
-            if still or crossed <= TUNING.astray * near.band:
-                closer = replace(closer, band=max(int(TUNING.shrink * near.band), few))
+            settled = near.band <= few and (still or crossed <= SETTLED * near.band)
+            if still or crossed <= ASTRAY * near.band:
+                closer = replace(closer, band=max(int(SHRINK * near.band), few))
         near = closer
     return near, taken
 
@@ -121,7 +125,7 @@ def _steady(program: Program, near: Evaluated, closer: Evaluated) -> bool:
     everything is still wrong.
     """
     change, value = closer.objective - near.objective, closer.objective - program.offset
-    return abs(change) <= TUNING.steady * abs(value)
+    return abs(change) <= STEADY * abs(value)
 
 
 def _best_on_the_way(
@@ -134,7 +138,7 @@ def _best_on_the_way(
     better = far.objective < near.objective
     if better and _steady(program, near, far):
         return far, 1.0, 1
-    lengths = np.array(TUNING.further if better else TUNING.lengths)
+    lengths = np.array(FURTHER if better else LENGTHS)
     step = far.beta - near.beta
     losses = near.view.along(far.view, lengths)
     best, along = (far if better else near).objective, float(better)
@@ -161,7 +165,7 @@ def newton_step(
     if not width > 0:
         return None
     n = program.shape[1]
-    rows = TUNING.hessian_rows * min(1.0, TUNING.columns / n) * n
-    most = int(max(rows, TUNING.hessian_entries / n))
+    rows = HESSIAN_ROWS * min(1.0, COLUMNS / n) * n
+    most = int(max(rows, HESSIAN_ENTRIES / n))
     combined, H = view.smoothed(width, most, rng)
     return clipped_newton_point(program, view.beta, program.linear - combined, H)

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,41 +38,34 @@ from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluation, Mask
 from lincent.sources.dense import SelectedColumns
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """What a step may cost; measured on the shapes of ``benchmarks/regularized_times.py``."""
-
-    serves: float = 0.1
-    """A Hessian that is wrong for few samples serves on if its last step left no more than this
-    share of the gradient."""
-    compact_share: float = 0.85
-    """With a smaller share of active samples, these are gathered before they are used."""
-    cg_share: float = 0.1
-    """The residual that conjugate gradients may leave far from the solution."""
-    first_share: float = 1e-3
-    """The residual of the first step, from which all others begin."""
-    first_products: float = 0.04
-    """Products, per feature, after which the first step is left as it is and exact ones follow: 7
-    to 9 are enough where features hardly depend on each other, 150 are not where they do."""
-    light_share: float = 0.15
-    """Products with all samples, per feature, after which exact steps follow: 30 to 100 are enough
-    at 5,000 x 1,000 where features hardly depend on each other; an exact step costs more."""
-    light_active: float = 0.33
-    """The share of active samples from which on products are cheaper than a matrix."""
-    changed_order: int = 300
-    """From this order on samples that change are taken into the last factor,"""
-    changed_share: float = 0.3
-    """while no more than this many, per feature, have changed since it was computed."""
-    dual_share: float = 0.75
-    """Active samples, per feature, up to which their products with each other are less work than a
-    matrix of the features."""
-    single_order: int = 300
-    """From this order on a Hessian of single precision is factored in it: 0.4 of the time at 2,000,
-    if the least pivot (of a unit diagonal) is above 0.01."""
-
-
-TUNING = Tuning()
+# What a step may cost; measured on the shapes of ``benchmarks/regularized_times.py``.
+SERVES = 0.1
+"""A Hessian that is wrong for few samples serves on if its last step left no more than this
+share of the gradient."""
+COMPACT_SHARE = 0.85
+"""With a smaller share of active samples, these are gathered before they are used."""
+CG_SHARE = 0.1
+"""The residual that conjugate gradients may leave far from the solution."""
+FIRST_SHARE = 1e-3
+"""The residual of the first step, from which all others begin."""
+FIRST_PRODUCTS = 0.04
+"""Products, per feature, after which the first step is left as it is and exact ones follow: 7
+to 9 are enough where features hardly depend on each other, 150 are not where they do."""
+LIGHT_SHARE = 0.15
+"""Products with all samples, per feature, after which exact steps follow: 30 to 100 are enough
+at 5,000 x 1,000 where features hardly depend on each other; an exact step costs more."""
+LIGHT_ACTIVE = 0.33
+"""The share of active samples from which on products are cheaper than a matrix."""
+CHANGED_ORDER = 300
+"""From this order on samples that change are taken into the last factor,"""
+CHANGED_SHARE = 0.3
+"""while no more than this many, per feature, have changed since it was computed."""
+DUAL_SHARE = 0.75
+"""Active samples, per feature, up to which their products with each other are less work than a
+matrix of the features."""
+SINGLE_ORDER = 300
+"""From this order on a Hessian of single precision is factored in it: 0.4 of the time at 2,000,
+if the least pivot (of a unit diagonal) is above 0.01."""
 
 
 class Curvature(Protocol):
@@ -132,7 +124,7 @@ class FactoredHessian:
         H *= self.scale
         H *= self.scale[:, None]
         self.coarse = False
-        rough = rough and len(H) >= TUNING.single_order
+        rough = rough and len(H) >= SINGLE_ORDER
         if rough:
             single = cholesky.factor(H.astype(np.float32), overwrite=True)
             if single is not None and float(single.diagonal().min()) > 0.01:
@@ -269,7 +261,7 @@ class Exact:
         if self._update(active) or self.factor is None:
             term = ThresholdTerm(self.v, self.total if self.program.free else 0.0)
             self.factor = FactoredHessian(term, self.gram.copy(), rough=self.rough)
-            if self.program.shape[1] >= TUNING.changed_order:
+            if self.program.shape[1] >= CHANGED_ORDER:
                 self.changed = ChangedFactor(self.program, self.factor)
         return self.factor
 
@@ -293,7 +285,7 @@ class Exact:
                 return True
         self.active = active
         program, n = self.program, self.program.shape[1]
-        if count >= TUNING.compact_share * active.size:
+        if count >= COMPACT_SHARE * active.size:
             D = diagonal_of(program, active)
             self.gram, self.total = program.rows.gram(D), float(D.sum())
             if program.free:
@@ -321,14 +313,14 @@ class Exact:
 
     def step(self, point: Evaluation) -> tuple[Vector, float]:
         active, n = point.active, self.program.shape[1]
-        if n >= TUNING.changed_order:
+        if n >= CHANGED_ORDER:
             if self.changed is not None and self.active is not None and np.any(active):
                 index = np.flatnonzero(active != self.active)
                 more = len(self.changed.new(index))
-                if self.changed.count + more <= TUNING.changed_share * n:
+                if self.changed.count + more <= CHANGED_SHARE * n:
                     sign = np.where(active[index], 1.0, -1.0)
                     return self.changed.step(index, sign, point.gradient, point.slope)
-            if np.count_nonzero(active) <= TUNING.dual_share * n:
+            if np.count_nonzero(active) <= DUAL_SHARE * n:
                 return self.dual.step(point)
         return self.factored(active).solve(point.gradient, point.slope)
 
@@ -337,7 +329,7 @@ class Exact:
         left, had = (
             math.hypot(float(np.linalg.norm(p.gradient)), p.slope) for p in (after, before)
         )
-        self.serves = left <= TUNING.serves * had
+        self.serves = left <= SERVES * had
 
 
 class Sampled:
@@ -386,7 +378,7 @@ class Truncated:
         self.squares = program.rows.column_scale() ** 2
         self.products = 0.0
         """Products so far, each by its share of the samples."""
-        self.share = TUNING.cg_share
+        self.share = CG_SHARE
         self.limit = np.inf
         """Products after which a step is left as far as it is."""
 
@@ -395,7 +387,7 @@ class Truncated:
         D = diagonal_of(self.program, point.active)
         term = ThresholdTerm.of(self.program, D)
         share = float(np.count_nonzero(D)) / max(1, len(D))
-        if not rows.sparse and share < TUNING.compact_share:
+        if not rows.sparse and share < COMPACT_SHARE:
             active = np.flatnonzero(D)  # the others have no part in any product
             rows, D = rows.take(active), D[active]
         else:
@@ -432,8 +424,8 @@ class TruncatedFirst:
     def __init__(self, program: RegularizedProgram) -> None:
         self.program, self.light = program, Truncated(program)
         self.exact = Exact(program, rough=True)
-        self.light.limit = TUNING.first_products * program.shape[1]
-        self.light.share = TUNING.first_share
+        self.light.limit = FIRST_PRODUCTS * program.shape[1]
+        self.light.share = FIRST_SHARE
         self.cheap, self.close = True, False
 
     @property
@@ -441,15 +433,15 @@ class TruncatedFirst:
         return self.exact.coarse
 
     def step(self, point: Evaluation) -> tuple[Vector, float]:
-        if np.count_nonzero(point.active) < TUNING.light_active * len(point.active):
+        if np.count_nonzero(point.active) < LIGHT_ACTIVE * len(point.active):
             self.cheap = False
         if not self.cheap:
             return self.exact.step(point)
         step = self.light.step(point)
-        if self.light.share == TUNING.first_share:
+        if self.light.share == FIRST_SHARE:
             self.cheap = self.light.products <= self.light.limit
-            self.light.share = TUNING.cg_share
-            self.light.limit = TUNING.light_share * self.light.program.shape[1]
+            self.light.share = CG_SHARE
+            self.light.limit = LIGHT_SHARE * self.light.program.shape[1]
         return step
 
     def learn(self, before: Evaluation, after: Evaluation, short: bool) -> None:
@@ -457,6 +449,6 @@ class TruncatedFirst:
             return self.exact.learn(before, after, short)
         self.light.products += 1  # a step reads the samples as well
         left, had = (float(np.linalg.norm(p.gradient)) for p in (after, before))
-        poor = self.close and left > TUNING.serves * had
+        poor = self.close and left > SERVES * had
         self.cheap = not (short or poor or self.light.products > self.light.limit)
         return None

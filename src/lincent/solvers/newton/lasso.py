@@ -24,7 +24,7 @@ The prices of all columns give the bound: alpha over the largest meets every con
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -50,27 +50,20 @@ from lincent.sources.dense import SelectedColumns
 
 NAME = "newton-l1"
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs; steps counted on 40 samples of 260 features."""
-
-    all_features: int = 200
-    """Up to this many features all are taken at once."""
-    joining: int = 150
-    """Columns that join in a round: more make its steps dearer, fewer the rounds more (matrices of
-    RBF kernels of 1,000 to 4,000 samples: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
-    decrease: float = 0.1
-    """A full step is taken if the objective falls by this share of what the model promises: 18
-    steps, with 0.01 or 0.5 twenty-one."""
-    ridge: float = 1e-10
-    """On the diagonal, of what all samples together put there: without it features that depend on
-    each other take 200 steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
-    idle: float = 0.9
-    """Chosen columns that are zero leave when their price falls below this."""
-
-
-TUNING = Tuning()
+# Trade-offs; steps counted on 40 samples of 260 features.
+ALL_FEATURES = 200
+"""Up to this many features all are taken at once."""
+JOINING = 150
+"""Columns that join in a round: more make its steps dearer, fewer the rounds more (matrices of
+RBF kernels of 1,000 to 4,000 samples: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
+DECREASE = 0.1
+"""A full step is taken if the objective falls by this share of what the model promises: 18
+steps, with 0.01 or 0.5 twenty-one."""
+RIDGE = 1e-10
+"""On the diagonal, of what all samples together put there: without it features that depend on
+each other take 200 steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
+IDLE = 0.9
+"""Chosen columns that are zero leave when their price falls below this."""
 
 
 class SparseEvaluator(Evaluator):
@@ -109,7 +102,7 @@ def solve_path(
     """Return the optima for the costs times each scale, each started from the one before."""
     if np.any(program.costs == 0):
         return without_zero_costs(program, scales, controls, rng, solve_path)
-    if program.shape[0] * program.shape[1] <= ridge.TUNING.whole_entries:
+    if program.shape[0] * program.shape[1] <= ridge.WHOLE_ENTRIES:
         program = replace(program, rows=program.rows.materialize())
     solutions: list[Solution] = []
     for scale in scales:
@@ -121,7 +114,7 @@ def solve_path(
 
 def _solve(program: RegularizedProgram, controls: Controls) -> Solution:
     evaluator, start = SparseEvaluator(program), controls.start
-    if program.shape[1] <= TUNING.all_features:
+    if program.shape[1] <= ALL_FEATURES:
         point = evaluator.at_zero() if start is None else evaluator.at(*start)
         walk = descend(evaluator, point, controls)
         return Solution(walk.status, certificate(evaluator, walk.bounds), walk.steps, NAME)
@@ -130,7 +123,7 @@ def _solve(program: RegularizedProgram, controls: Controls) -> Solution:
         first = used, start[0][used], start[1]
     else:
         point = evaluator.at_zero()
-        steep = spread_choice(np.abs(point.gradient), TUNING.joining)
+        steep = spread_choice(np.abs(point.gradient), JOINING)
         first = steep, np.zeros(len(steep)), point.t
     return _generate(program, *first, controls)
 
@@ -173,7 +166,7 @@ def _generate(
         largest = max(1.0, float(prices.max(initial=0.0)))
         feasible = alpha / largest
         bounds.offer_dual(program.dual_l1(feasible), feasible)
-        above = spread_choice(prices, TUNING.joining) if largest > 1.0 else first[:0]
+        above = spread_choice(prices, JOINING) if largest > 1.0 else first[:0]
         controls.reached(
             f"columns, round {number + 1}", bounds.objective, bounds.relative_gap,
             f"  {len(beta)} columns, {len(above)} more above 1",
@@ -188,7 +181,7 @@ def _generate(
         if limited or controls.out_of_time() or (last and not len(above)):
             break
         open_gap = 1.0 - 1.0 / largest
-        idle = np.flatnonzero((beta == 0.0) & (own < TUNING.idle))
+        idle = np.flatnonzero((beta == 0.0) & (own < IDLE))
         beta = chosen.join(above, idle, beta)
     if controls.out_of_time():
         status = Status.TIME_LIMIT
@@ -269,7 +262,7 @@ class QuadraticModel:
         self.exact = Exact(program, stale=0.0)
         scale = program.rows.column_scale() ** 2
         self.size = float(program.costs.sum()) / program.width * scale
-        self.ridge = TUNING.ridge
+        self.ridge = RIDGE
 
     def minimum(self, point: Evaluation) -> tuple[Vector, float]:
         """Return where the model, the absolute values included, is lowest."""
@@ -291,9 +284,9 @@ def _advance(evaluator: Evaluator, model: QuadraticModel, point: Evaluation) -> 
     end = evaluator.at(beta, point.t + shift)
     penalty = float(np.abs(beta).sum() - np.abs(point.beta).sum())
     promised = point.descent(beta - point.beta, shift) + penalty
-    enough = point.objective + TUNING.decrease * min(promised, 0.0)
+    enough = point.objective + DECREASE * min(promised, 0.0)
     if end.objective <= enough + STILL * abs(point.objective):
-        model.ridge = max(TUNING.ridge, model.ridge / 10)
+        model.ridge = max(RIDGE, model.ridge / 10)
         return end
     model.ridge *= 10
     program, step = evaluator.program, beta - point.beta

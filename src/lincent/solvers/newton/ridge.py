@@ -22,7 +22,7 @@ of features of which few samples decide, those alone are solved for (``support_r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -40,35 +40,28 @@ from lincent.sources.dense import DenseRows
 PathSolver = Callable[..., list[Solution]]
 """``solve_path`` of this module or of ``lasso``."""
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Which route is taken when; measured on the shapes of ``benchmarks/regularized_times.py``."""
-
-    factor_limit: int = 2000
-    """A matrix of this order is factored; beyond, conjugate gradients are used."""
-    sparse_factor_limit: int = 100
-    """The same for sparse data (20,000 x 500 to 2,000: a fifth to a fiftieth of the time)."""
-    conjugate_steps: int = 30
-    """Truncated Newton steps on sparse data after which exact ones follow; 4 to 7 are usual."""
-    whole_entries: int = 20_000
-    """Up to this many entries all steps are taken on the samples themselves."""
-    single_entries: int = 20_000_000
-    """Up to this many entries (80 MB) a copy of all samples is made in single precision."""
-    light_features: int = 300
-    """With as many features forming a matrix costs more than some dozen products with the samples.
-    Only here are support samples asked for: at C = 1e4 they take 2 to 11 times as long on separable
-    data of 50 to 250 features and 0.3 to 5 times on mixtures; from 300 on 0.04 to 0.3 times at
-    1,000 samples."""
-    level_tol: float = 1e-5
-    """The gap to which a cheaper problem is solved; the next step brings it to about its square."""
-    before_few: int = 10
-    """Steps after which few samples may decide, if few are short of the margin."""
-    corrections: int = 25
-    """After this many corrections a cheaper problem has misled, and exact steps follow."""
-
-
-TUNING = Tuning()
+# Which route is taken when; measured on the shapes of ``benchmarks/regularized_times.py``.
+FACTOR_LIMIT = 2000
+"""A matrix of this order is factored; beyond, conjugate gradients are used."""
+SPARSE_FACTOR_LIMIT = 100
+"""The same for sparse data (20,000 x 500 to 2,000: a fifth to a fiftieth of the time)."""
+CONJUGATE_STEPS = 30
+"""Truncated Newton steps on sparse data after which exact ones follow; 4 to 7 are usual."""
+WHOLE_ENTRIES = 20_000
+"""Up to this many entries all steps are taken on the samples themselves."""
+SINGLE_ENTRIES = 20_000_000
+"""Up to this many entries (80 MB) a copy of all samples is made in single precision."""
+LIGHT_FEATURES = 300
+"""With as many features forming a matrix costs more than some dozen products with the samples.
+Only here are support samples asked for: at C = 1e4 they take 2 to 11 times as long on separable
+data of 50 to 250 features and 0.3 to 5 times on mixtures; from 300 on 0.04 to 0.3 times at
+1,000 samples."""
+LEVEL_TOL = 1e-5
+"""The gap to which a cheaper problem is solved; the next step brings it to about its square."""
+BEFORE_FEW = 10
+"""Steps after which few samples may decide, if few are short of the margin."""
+CORRECTIONS = 25
+"""After this many corrections a cheaper problem has misled, and exact steps follow."""
 HANDFUL = Doubt(few=150)
 """Samples short of the margin after one step with hundreds of features, which may decide."""
 FAR = Doubt(5, 100.0)
@@ -88,13 +81,13 @@ def solve_path(
     if np.any(program.costs == 0):
         return without_zero_costs(program, scales, controls, rng, solve_path)
     m, n = program.shape
-    by_products = program.rows.sparse and n > TUNING.sparse_factor_limit
-    if n > m and m <= TUNING.factor_limit and not by_products:
+    by_products = program.rows.sparse and n > SPARSE_FACTOR_LIMIT
+    if n > m and m <= FACTOR_LIMIT and not by_products:
         return _rotated(program, scales, controls)
     level: RegularizedProgram | None = None
-    if m * n <= TUNING.whole_entries:
+    if m * n <= WHOLE_ENTRIES:
         program = replace(program, rows=program.rows.materialize())
-    elif n <= TUNING.factor_limit and not by_products:
+    elif n <= FACTOR_LIMIT and not by_products:
         level = _cheaper(program, rng)
     solutions: list[Solution] = []
     start = None if controls.start is None else Start(*controls.start)
@@ -102,7 +95,7 @@ def solve_path(
         whole = scaled(program, scale)
         if level is not None:
             solution = _from_level(whole, scaled(level, scale), controls, start)
-        elif n <= (TUNING.sparse_factor_limit if program.rows.sparse else TUNING.factor_limit):
+        elif n <= (SPARSE_FACTOR_LIMIT if program.rows.sparse else FACTOR_LIMIT):
             solution = _exact(whole, controls, start)
         else:
             solution = _by_products(whole, controls, start)
@@ -147,8 +140,8 @@ def _left(controls: Controls, steps: int) -> Controls:
 
 def _by_products(program: RegularizedProgram, controls: Controls, start: Start | None) -> Solution:
     """Take truncated Newton steps, followed by exact ones where a matrix can be factored."""
-    can_factor = program.shape[1] <= TUNING.factor_limit
-    most = min(TUNING.conjugate_steps, controls.max_iter) if can_factor else controls.max_iter
+    can_factor = program.shape[1] <= FACTOR_LIMIT
+    most = min(CONJUGATE_STEPS, controls.max_iter) if can_factor else controls.max_iter
     first = descend(program, Truncated(program), replace(controls, max_iter=most), start)
     if not can_factor or first.status in (Status.OPTIMAL, Status.TIME_LIMIT):
         return first
@@ -160,7 +153,7 @@ def _by_products(program: RegularizedProgram, controls: Controls, start: Start |
 def _exact(program: RegularizedProgram, controls: Controls, start: Start | None) -> Solution:
     """Newton's method on the samples themselves, by smaller costs where that leads nowhere soon."""
     curvature = Exact(program)
-    light = program.shape[1] >= TUNING.light_features
+    light = program.shape[1] >= LIGHT_FEATURES
     doubt = LONG if light else FAR
     solution = descend(program, curvature, controls, start, doubt)
     steps, gap = solution.iterations, solution.relative_gap
@@ -181,11 +174,11 @@ def _by_costs(
     program: RegularizedProgram, curvature: Exact, controls: Controls, steps: int
 ) -> Solution:
     """Solve for costs that rise from small ones, after so many steps that led nowhere."""
-    loose = replace(_left(controls, steps), tol=max(TUNING.level_tol, controls.tol))
+    loose = replace(_left(controls, steps), tol=max(LEVEL_TOL, controls.tol))
     rising = replace(loose, max_iter=min(60, loose.max_iter))  # 10 to 40 steps are usual
     led = rise_costs(program, curvature, rising, controls.tol / 2)
     steps += led.steps
-    brief = replace(controls, max_iter=min(TUNING.corrections, _left(controls, steps).max_iter))
+    brief = replace(controls, max_iter=min(CORRECTIONS, _left(controls, steps).max_iter))
     last = descend(program, curvature, brief, led.start)
     last = replace(last, iterations=steps + last.iterations)
     if last.status in (Status.OPTIMAL, Status.TIME_LIMIT) or last.iterations >= controls.max_iter:
@@ -277,13 +270,13 @@ def _from_level(
     program: RegularizedProgram, level: RegularizedProgram, controls: Controls, start: Start | None
 ) -> Solution:
     """Begin at the solution of a cheaper problem, and go on with its curvature."""
-    loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
-    light = level.shape == program.shape and level.shape[1] >= TUNING.light_features
+    loose = replace(controls, tol=max(LEVEL_TOL, controls.tol), watch=None)
+    light = level.shape == program.shape and level.shape[1] >= LIGHT_FEATURES
     curvature = TruncatedFirst(level) if light else Exact(level, rough=True)
     steps, goal, unfinished = 0, controls.tol / 2, (Status.ITERATION_LIMIT, Status.STALLED)
     led: Approach | None = None
     for early in (HANDFUL, NO_DOUBT) if light else ():
-        brief = replace(loose, max_iter=min(TUNING.before_few, controls.max_iter - steps))
+        brief = replace(loose, max_iter=min(BEFORE_FEW, controls.max_iter - steps))
         led = lead(level, curvature, brief, start, goal, early)
         start, steps = led.start, steps + led.steps
         if led.status not in unfinished or steps >= controls.max_iter:
@@ -291,7 +284,7 @@ def _from_level(
         solution = support_rows.solve(program, start, _left(controls, steps))
         if solution is not None:
             return replace(solution, iterations=steps + solution.iterations)
-        if led.status is Status.STALLED or steps >= TUNING.before_few:
+        if led.status is Status.STALLED or steps >= BEFORE_FEW:
             break
     if led is None or (
         led.status in unfinished and steps < controls.max_iter and not curvature.coarse
@@ -306,7 +299,7 @@ def _from_level(
             # Samples of such scales that single precision may not tell where to go.
             return _by_costs(program, Exact(program), controls, steps)
     if not curvature.coarse:
-        brief = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
+        brief = replace(controls, max_iter=min(CORRECTIONS, controls.max_iter))
         corrected = descend(program, _for_all(program, curvature, led.start), brief, led.start)
         steps += corrected.iterations
         limited = corrected.status is Status.ITERATION_LIMIT
@@ -345,7 +338,7 @@ def _cheaper(program: RegularizedProgram, rng: np.random.Generator) -> Regulariz
     size = float(np.abs(some.tdot(np.ones(some.shape[0]) / some.shape[0])).max())
     if size != 0.0 and not 1e-8 < size < 1e8:
         return None
-    if m * n <= TUNING.single_entries:
+    if m * n <= SINGLE_ENTRIES:
         rows = program.rows.float32(None)
         if rows is not None:
             return replace(program, rows=rows)

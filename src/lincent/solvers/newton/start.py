@@ -32,8 +32,7 @@ import numpy as np
 from lincent.problems.arrays import Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.line_search import bisect_step
-from lincent.solvers.newton.curvature import TUNING as STEPS
-from lincent.solvers.newton.curvature import Curvature, Exact, TruncatedFirst
+from lincent.solvers.newton.curvature import CG_SHARE, Curvature, Exact, TruncatedFirst
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluation, Evaluator
 from lincent.solvers.solution import Controls
@@ -140,7 +139,7 @@ def block_pivoting(
         if same or curvature.coarse or controls.out_of_time():
             break
     if isinstance(curvature, TruncatedFirst):
-        curvature.light.share = STEPS.cg_share
+        curvature.light.share = CG_SHARE
     return evaluator.at(best.beta, best.t, best.projected)
 
 

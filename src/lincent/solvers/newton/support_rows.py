@@ -15,7 +15,7 @@ comes twice.  Where many samples have dual weights ``solve`` gives up and return
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,26 +29,19 @@ from lincent.solvers.newton.evaluation import Mask
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.dense import DenseRows
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """When few samples decide, and how many are looked at; rounds of 5,000 x 1,000 counted."""
-
-    few: float = 0.1
-    """Samples short of the margin at the start, of all, from which on too many may decide,"""
-    apart: float = 1e-3
-    """unless the objective there is below this share of what beta = 0 costs."""
-    near: int = 150
-    """Samples of the first choice beside those, and samples that join at most (or half as many as
-    there are)."""
-    supporting: float = 0.35
-    """Samples with a dual weight, per feature (and ``near`` more), from which on exact steps over
-    all samples are cheaper."""
-    few_beside: float = 2.0
-    """Samples of a choice, per feature, up to which their mutual products are less work."""
-
-
-TUNING = Tuning()
+# When few samples decide, and how many are looked at; rounds of 5,000 x 1,000 counted.
+FEW = 0.1
+"""Samples short of the margin at the start, of all, from which on too many may decide,"""
+APART = 1e-3
+"""unless the objective there is below this share of what beta = 0 costs."""
+NEAR = 150
+"""Samples of the first choice beside those, and samples that join at most (or half as many as
+there are)."""
+SUPPORTING = 0.35
+"""Samples with a dual weight, per feature (and ``near`` more), from which on exact steps over
+all samples are cheaper."""
+FEW_BESIDE = 2.0
+"""Samples of a choice, per feature, up to which their mutual products are less work."""
 
 
 class _WorkingSet:
@@ -58,7 +51,7 @@ class _WorkingSet:
         self.program, self.index = program, index
         self.rows: Matrix = program.rows.take(index).dense()
         self.outer: Matrix | None = None
-        if len(index) <= TUNING.few_beside * program.shape[1]:
+        if len(index) <= FEW_BESIDE * program.shape[1]:
             self.outer = self.rows @ self.rows.T
 
     def change(self, keep: Mask, joining: Index) -> None:
@@ -111,13 +104,13 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
             return ended(Status.TIME_LIMIT, rounds)
         supporting = u[chosen.index] > 0.0
         count = np.count_nonzero(supporting)
-        if count > TUNING.near + TUNING.supporting * program.shape[1]:
+        if count > NEAR + SUPPORTING * program.shape[1]:
             return None
         short = u > 0.0
         short[chosen.index] = False
         if count > 0.9 * len(supporting) and np.count_nonzero(short) > 0.4 * len(short):
             return None  # all of a choice support, and many others would: many decide
-        joining = _worst(z, np.flatnonzero(short), max(TUNING.near, len(supporting) // 2))
+        joining = _worst(z, np.flatnonzero(short), max(NEAR, len(supporting) // 2))
         if not joining.size and tol == controls.tol / 10:
             return None  # rounding: nobody is short of the margin, and the gap is open
         chosen.change(supporting | (z[chosen.index] < program.high + 1.0), joining)
@@ -127,16 +120,14 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
 def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
     """Return the samples short of the margin and some close to it, or None if those are many."""
     z = program.positions(program.rows.dot(at.beta), at.t)
-    short, few = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
+    short, few = int(np.count_nonzero(z < program.high)), int(FEW * len(z))
     if short > few:
-        apart = TUNING.apart * program.loss(
-            np.zeros_like(z), program.dual_weights(np.zeros_like(z))
-        )
+        apart = APART * program.loss(np.zeros_like(z), program.dual_weights(np.zeros_like(z)))
         if program.primal(at.beta, z, program.dual_weights(z)) > apart:
             return None
         short = few
     sides = [_worst(z, np.flatnonzero(program.sign == side), 1) for side in (-1.0, 1.0)]
-    return np.unique(np.concatenate([_worst(z, np.arange(len(z)), short + TUNING.near), *sides]))
+    return np.unique(np.concatenate([_worst(z, np.arange(len(z)), short + NEAR), *sides]))
 
 
 def _worst(z: Vector, index: Index, most: int) -> Index:

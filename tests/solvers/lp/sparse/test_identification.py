@@ -1,5 +1,6 @@
 """Active-set identification and the null-space finish: the optimum of HiGHS, certified."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.problems.arrays import Certificate
-from lincent.solvers.lp import highs
+from lincent.solvers.lp import highs, interior_point
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.lp.sparse.hinges import WorkingSet
-from lincent.solvers.lp.sparse.identification import FINISH, ColumnTuning, RowTuning
+from lincent.solvers.lp.sparse.identification import MOST_JOINING, ColumnTuning, RowTuning
 from lincent.solvers.lp.sparse.lagrangian import (
     DUAL,
     CertifiedPoint,
@@ -92,6 +93,31 @@ def test_pure_noise_is_handed_on_after_a_few_rounds():
     solution = identification.solve_rows(program, Controls(tell=lines.append))
     assert solution.status is Status.STALLED
     assert len(lines) <= 4
+
+
+def test_few_hinges_far_from_the_optimum_do_not_end_the_rounds():
+    # Nearly separable: after one round few hinges are between their bounds, at a gap of 3e-2.
+    rng = np.random.default_rng(1)
+    columns = np.sort(rng.integers(0, 300, (3000, 10)), axis=1).ravel()
+    entries = (rng.random(30_000) + 0.5, columns, np.arange(0, 30_001, 10))
+    X = sp.csr_array(entries, shape=(3000, 300))
+    X.sum_duplicates()
+    score = X @ rng.standard_normal(300)
+    sign = np.where((score > np.median(score)) ^ (rng.random(3000) < 0.005), 1.0, -1.0)
+    lines = []
+    solution = identification.solve_rows(program_of_rows(X, sign), Controls(tell=lines.append))
+    assert solution.status is Status.OPTIMAL
+    assert solution.relative_gap <= 1e-9
+    assert "round 2" in lines[1]
+
+
+def test_few_distinct_rows_are_solved_by_an_interior_point():
+    program = overlapping(900, 30, 0, dense=True)
+    index = np.arange(900) % 35
+    repeated = replace(program, rows=program.rows.take(index), costs=program.costs[index])
+    solution = identification.solve_rows(repeated, Controls())
+    assert solution.solver == interior_point.NAME
+    assert solution.relative_gap <= 1e-9
 
 
 def test_separable_classes_are_handed_on_soon():
@@ -306,7 +332,7 @@ def test_a_vertex_is_optimal_for_its_rows_where_slopes_lead_to_the_sides(seed):
     firm = (point.over + point.missed)[:-1]
     keep = np.argsort(firm, kind="stable")[: point.between - 5]
     hinges, begin = identification.start_from_columns(program, point, keep, len(keep))
-    finish(hinges, begin, Controls(), FINISH)
+    finish(hinges, begin, Controls(), MOST_JOINING)
     assert len(hinges.missed)
     assert hinges.optimal
     alpha = hinges.fixed.copy()

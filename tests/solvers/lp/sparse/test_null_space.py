@@ -12,9 +12,10 @@ from lincent.solvers.lp.sparse import null_space
 from lincent.solvers.lp.sparse.hinges import RowHinges, WorkingSet
 from lincent.solvers.lp.sparse.identification import RowTuning, start_from_rows
 from lincent.solvers.lp.sparse.lagrangian import identify_rows
-from lincent.solvers.lp.sparse.null_space import PRICE, Tuning, Vertex, _Rounds, finish
+from lincent.solvers.lp.sparse.null_space import PRICE, Vertex, _Rounds, finish
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.sparse import CompensatedMatrix
+from support.constants import set_constants
 from support.few_variables import random_program, reference
 from support.optimality import assert_optimal
 from support.programs import overlapping
@@ -31,13 +32,14 @@ def test_the_vertex_is_found_with_few_or_many_spare_hinges(spare):
     assert_optimal(program, found)
 
 
-def test_a_point_that_is_not_near_is_given_up():
+def test_a_point_that_is_not_near_is_given_up(monkeypatch):
     program = overlapping(1500, 80, 7)
     near = identify_rows(program, Controls(), 1.3 * 80)
     near.alpha = np.random.default_rng(0).permutation(near.alpha)
     near.missed = np.random.default_rng(1).permutation(near.missed)
     start = start_from_rows(program, near)
-    found = finish(RowHinges(program), start, Controls(), Tuning(rounds=3))
+    set_constants(monkeypatch, null_space, rounds=3)
+    found = finish(RowHinges(program), start, Controls())
     assert found.certificate.relative_gap <= near.best.relative_gap
 
 
@@ -47,7 +49,7 @@ def test_multipliers_of_a_vertex_meet_the_equation_inside_their_bounds(seed):
     program = overlapping(1500, 80, seed)
     near = identify_rows(program, Controls(), 1.3 * 80)
     hinges, start = RowHinges(program), start_from_rows(program, near)
-    rounds = _Rounds(hinges, start, Tuning())
+    rounds = _Rounds(hinges, start)
     rounds.solve(Controls())
     rng = np.random.default_rng(seed)
     rounds.vertex.value += 1e-6 * rng.standard_normal(len(rounds.index)) * program.costs[0]
@@ -74,7 +76,7 @@ def test_a_null_space_is_orthonormal_and_complete(count, n, rank, scale):
     rng = np.random.default_rng(0)
     M = rng.standard_normal((count, rank)) @ rng.standard_normal((rank, n))
     M[:, : n // 2] += (scale - 1.0) * (M[:, : n // 2] - M[:, n // 2 :][:, : n // 2])
-    N = null_space._null_space(working(M), Tuning())
+    N = null_space._null_space(working(M))
     assert N.shape == (count, count - rank)
     if count > rank:
         np.testing.assert_allclose(N.T @ N, np.eye(count - rank), atol=1e-7)
@@ -101,10 +103,10 @@ def test_a_basis_that_an_ill_conditioned_matrix_has_spoilt_is_projected_again():
             wrong = 1e-6 if len(projections) == 1 else 0.0
             return np.linalg.solve(M.T @ M, b) * (1 + wrong)
 
-    N = null_space._null_space(Spoilt(), Tuning())
+    N = null_space._null_space(Spoilt())
     assert len(projections) == 2
     assert np.abs(M.T @ N).max() <= 1e-11
-    null_space._null_space(Spoilt(), Tuning())
+    null_space._null_space(Spoilt())
     assert len(projections) == 3
 
 
@@ -114,10 +116,10 @@ def near():
     return program, identify_rows(program, Controls(), 1.3 * 30)
 
 
-def rounds_of(near, **options):
+def rounds_of(near):
     program, named = near
     hinges, start = RowHinges(program), start_from_rows(program, named, RowTuning(least_spare=8))
-    return hinges, start, _Rounds(hinges, start, Tuning(**options))
+    return hinges, start, _Rounds(hinges, start)
 
 
 def test_a_round_is_the_optimum_of_its_working_set(near):
@@ -204,7 +206,7 @@ def scripted(monkeypatch, *gaps, joining=0, optimal=True, more=(), lacking=False
     class Rounds:
         steps, spare = 11, 4
 
-        def __init__(self, hinges, start, tuning):
+        def __init__(self, hinges, start):
             self.optimal = optimal
 
         def solve(self, controls):

@@ -25,12 +25,13 @@ import numpy as np
 
 from lincent.problems.arrays import Index
 from lincent.problems.centralization import Program, certify
-from lincent.solvers.lp import row_generation
+from lincent.solvers.lp import interior_point, row_generation
 from lincent.solvers.lp.duplicate_rows import solve_distinct
-from lincent.solvers.lp.sparse import face, null_space
+from lincent.solvers.lp.sparse import face
 from lincent.solvers.lp.sparse.hinges import ColumnHinges, RowHinges
 from lincent.solvers.lp.sparse.lagrangian import (
     DUAL,
+    PRIMAL,
     DualPoint,
     PrimalPoint,
     identify_columns,
@@ -57,9 +58,6 @@ class RowTuning:
     where those are fewer), from which on the null space takes over: fewer cost Newton steps (80
     on dense 10,000 x 1,000 a fifth more), more a larger null space, whose pivots grow with its cube
     (700 on 50,000 x 5,000 twice as much)."""
-    near: float = 2e-2
-    """The certified gap from which on identified rows are worth a factorization; on separable
-    classes, whose optimum is at the box, it is not reached, and the next solver is asked."""
 
     def spare_hinges(self, n: int) -> int:
         """Return how many hinges beyond the number of features a null space may have."""
@@ -90,8 +88,8 @@ class ColumnTuning:
 
 
 BY_ROWS, BY_COLUMNS = RowTuning(), ColumnTuning()
-FINISH = null_space.Tuning(most_joining=8.0)
-"""Where few features are spare many may be misplaced, and joining is cheap."""
+MOST_JOINING = 8.0
+"""Misplaced hinges, in first variables: with few spare many may be, and joining is cheap."""
 
 
 def rows_applicable(m: int, n: int, sparse: bool) -> bool:
@@ -118,11 +116,14 @@ def solve_rows(program: Program, controls: Controls, tuning: RowTuning = BY_ROWS
 
 
 def _solve_rows(program: Program, controls: Controls, tuning: RowTuning) -> Solution:
-    n = program.shape[1]
+    m, n = program.shape
+    enough = n + tuning.spare_hinges(n)
+    if m <= enough:  # few distinct rows, all of which may be active
+        return interior_point.exact(program, controls)
     exact = n <= tuning.largest_matrix
-    point = identify_rows(program, controls, n + tuning.spare_hinges(n) if exact else 0.0)
+    point = identify_rows(program, controls, enough if exact else 0.0)
     gap = point.gap
-    if exact and controls.tol < gap <= tuning.near and not controls.out_of_time():
+    if exact and controls.tol < gap <= PRIMAL.near and not controls.out_of_time():
         solution = finish(RowHinges(program), start_from_rows(program, point, tuning), controls)
         return replace(solution, iterations=max(solution.iterations, 1), solver=ROWS)
     status = Status.ITERATION_LIMIT if point.steps >= controls.max_iter else Status.STALLED
@@ -199,7 +200,7 @@ def _finish(program: Program, point: DualPoint, controls: Controls, tuning: Colu
     sure = len(keep)
     for _ in range(8):  # times that rows may join before the first step continues
         hinges, begin = start_from_columns(program, point, keep, sure)
-        solution = finish(hinges, begin, controls, FINISH)
+        solution = finish(hinges, begin, controls, MOST_JOINING)
         point.certify(solution.certificate)
         if solution.status is not Status.STALLED:
             break

@@ -47,7 +47,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Certificate, Index, Rows, Vector
+from lincent.problems.arrays import Certificate, Index, Mask, Matrix, Rows, Vector
 from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
@@ -120,11 +120,17 @@ class PrimalTuning:
     """Residual left by CG: loose for the first four Newton steps of a round, then closer."""
     proximal: float = 1e-7
     """Fraction of the features' curvature that is added: separates dependent features."""
+    near: float = 2e-2
+    """The certified gap from which on identified rows are worth a factorization; on separable
+    classes, whose optimum is at the box, it is not reached, and the next solver is asked."""
+    most_steps: int = 60
+    """Newton steps of a round, of which 10 are usual."""
     rounds: int = 40
     judged_after: int = 3
     hopeless: float = 0.5
-    """With a gap above this after so many rounds the optimum is at the box, or X is uninformative
-    (10,000 x 500 of pure noise: 3 s lost before the next solver was asked)."""
+    """With a gap above this after so many rounds, or after one of ``most_steps``, the optimum is at
+    the box, or X is uninformative (10,000 x 500 of pure noise: 3 s lost before the next solver was
+    asked)."""
 
 
 PRIMAL = PrimalTuning()
@@ -176,7 +182,7 @@ class PrimalPoint(CertifiedPoint):
 def identify_rows(
     program: Program, controls: Controls, enough: float, tuning: PrimalTuning = PRIMAL
 ) -> PrimalPoint:
-    """Iterate until at most ``enough`` hinges are between their bounds, or the gap is ``tol``.
+    """Iterate until near the optimum at most ``enough`` hinges are between their bounds.
 
     With ``enough`` zero the rounds continue while the certified gap improves.
     """
@@ -184,8 +190,8 @@ def identify_rows(
     point = model.start()
     stalled = 0
     for _ in range(tuning.rounds):
+        last, before = point.gap, point.steps
         model.minimize(point, controls)
-        last = point.gap
         point.certify(certify(program, point.beta, point.alpha, point.t))
         gap = point.gap
         stalled = 0 if gap < 0.9 * last else stalled + 1
@@ -193,8 +199,9 @@ def identify_rows(
             f"identification, round {point.rounds}", point.best.objective, gap,
             f"  {point.between} hinges between their bounds, {point.steps} steps",
         )  # fmt: skip
-        done = point.between <= enough or gap <= controls.tol
-        done |= enough > 0 and point.rounds >= tuning.judged_after and gap > tuning.hopeless
+        done = (point.between <= enough and gap <= tuning.near) or gap <= controls.tol
+        hard = point.rounds >= tuning.judged_after or point.steps - before == tuning.most_steps
+        done |= enough > 0 and hard and gap > tuning.hopeless
         if done or stalled > 2 or controls.out_of_time() or point.steps >= controls.max_iter:
             break
         point.rho *= tuning.growth
@@ -222,6 +229,8 @@ class PrimalModel:
         self.curvature = program.rows.column_scale() ** 2 * (m * mean_cost)
         self.side_weight = self.curvature * min(1.0, n / m)
         self.separation_weight = n * mean_cost
+        self.active: Mask = np.zeros(m, dtype=bool)
+        """Rows of the last Newton matrix."""
 
     def start(self) -> PrimalPoint:
         """Return the discriminant direction, by 50 CG steps, at the length with d.beta = sep."""
@@ -248,7 +257,7 @@ class PrimalModel:
         limit = tuning.first_gradient * self.unit * tuning.gradient_shrink**point.rounds
         values, point.beta, point.missed, steps = _newton(
             self, point.beta, point.missed, lambda size: min(tuning.drop * size, limit),
-            60, controls, point.steps,
+            tuning.most_steps, controls, point.steps,
         )  # fmt: skip
         point.alpha, point.low, point.high, point.t = values[:4]
         sides = int(np.count_nonzero(values.low) + np.count_nonzero(values.high))
@@ -292,17 +301,17 @@ class PrimalModel:
 
     def newton(self, values: _PrimalValues, step: int, controls: Controls) -> Vector:
         """Return the Newton direction: exact on dense data, else by CG to a relative residual."""
-        rows: Rows = self.program.rows.take(values.inside)
-        weight = self.rho * self.program.costs[values.inside]
         d, separation = self.program.difference, self.separation if values.t > 0 else 0.0
         diagonal = self.proximal + np.where((values.low > 0) | (values.high > 0), self.side, 0.0)
-        if not rows.sparse and len(d) <= 1000:
+        if not self.program.rows.sparse and len(d) <= 1000:
             # No correlation slows a factorization down (10,000 x 500, correlated: 4.2 s by CG).
-            H = rows.gram(weight)
+            H = self.rho * self._gram(values.inside, fresh=step == 0)
             H.flat[:: len(d) + 1] += diagonal
             if separation:
                 H += np.multiply.outer(separation * d, d)
             return PositiveDefinite(H).solve(-values.gradient)
+        rows: Rows = self.program.rows.take(values.inside)
+        weight = self.rho * self.program.costs[values.inside]
         curvature = float(weight.sum()) * rows.column_scale() ** 2
         least = 1e-3 / len(self.program.costs) * self.rho * self.curvature
         inverse = 1.0 / (curvature + diagonal + separation * d * d + least)
@@ -314,6 +323,28 @@ class PrimalModel:
         share = self.tuning.cg_share if step < 4 else self.tuning.cg_late
         done = absolute_residual(values.gradient, share, controls.out_of_time)
         return conjugate_gradients(multiply, -values.gradient, inverse.__mul__, done, 3000)
+
+    def _gram(self, inside: Index, *, fresh: bool) -> Matrix:
+        """Return sum_i c_i a_i a_i' over these rows.
+
+        Within a round few rows become active or inactive from step to step: by those the last
+        matrix is updated.
+        """
+        program, active = self.program, np.zeros(self.program.shape[0], dtype=bool)
+        active[inside] = True
+
+        def gram(index: Index) -> Matrix:
+            return program.rows.take(index).gram(program.costs[index])
+
+        changed = inside if fresh else np.flatnonzero(active != self.active)
+        if fresh or len(changed) >= len(inside):
+            self.gram = gram(inside)
+        else:
+            entered = active[changed]
+            self.gram += gram(changed[entered])
+            self.gram -= gram(changed[~entered])
+        self.active = active
+        return self.gram
 
     def slope(self, beta: Vector, missed: Vector, direction: Vector, along: Vector) -> float:
         """Return the slope along a direction, whose image is known."""

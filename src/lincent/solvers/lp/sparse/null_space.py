@@ -33,21 +33,13 @@ from lincent.solvers.lp.sparse.hinges import Hinges, WorkingSet
 from lincent.solvers.lp.tableau import independent_rows
 from lincent.solvers.solution import Controls, Solution, Status
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Trade-offs, measured on sparse 50,000 x 5,000, uniform and text-like."""
-
-    beyond_rank: int = 8
-    """Null-space vectors drawn beyond the expected number, to see whether columns depend."""
-    most_joining: float = 2.0
-    """Misplaced hinges, in first variables, beyond which the identified point was not near."""
-    rounds: int = 25
-    refinements: int = 1
-    """Steps of iterative refinement; up to eight where only digits are missing."""
-
-
-TUNING = Tuning()
+BEYOND_RANK = 8
+"""Null-space vectors drawn beyond the expected number, to see whether columns depend."""
+MOST_JOINING = 2.0
+"""Misplaced hinges, in first variables, beyond which the identified point was not near."""
+ROUNDS = 25
+REFINEMENTS = 1
+"""Steps of iterative refinement; up to eight where only digits are missing."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +54,15 @@ class FaceStart:
 
 
 def finish(
-    hinges: Hinges, start: FaceStart, controls: Controls, tuning: Tuning = TUNING
+    hinges: Hinges, start: FaceStart, controls: Controls, most_joining: float = MOST_JOINING
 ) -> Solution:
     """Return the certified vertex that the start is near."""
     try:
-        rounds = _Rounds(hinges, start, tuning)
+        rounds = _Rounds(hinges, start)
     except NotPositiveDefiniteError:
         return Solution(Status.STALLED, start.best, start.steps, "")
     best, status = start.best, Status.STALLED
-    for number in range(tuning.rounds):
+    for number in range(ROUNDS):
         answer = rounds.solve(controls)
         best = min(best, answer, key=lambda point: point.relative_gap)
         joining = rounds.misplaced()
@@ -84,7 +76,7 @@ def finish(
         if controls.out_of_time():
             status = Status.TIME_LIMIT
             break
-        if not rounds.optimal or len(joining) > tuning.most_joining * rounds.spare:
+        if not rounds.optimal or len(joining) > most_joining * rounds.spare:
             break  # not near the optimum: other solvers are faster from here
         if len(joining):
             rounds.join(joining)
@@ -96,14 +88,14 @@ def finish(
 class _Rounds:
     """The null-space program and its rounds."""
 
-    def __init__(self, hinges: Hinges, start: FaceStart, tuning: Tuning) -> None:
-        self.hinges, self.refinements = hinges, tuning.refinements
+    def __init__(self, hinges: Hinges, start: FaceStart) -> None:
+        self.hinges, self.refinements = hinges, REFINEMENTS
         self.base = hinges.working(start.chosen)
         self.index = start.chosen
         self.dual = start.dual.copy()
         self._refine()
         self.steps = 0
-        N = _null_space(self.base, tuning)
+        N = _null_space(self.base)
         self.spare = N.shape[1]
         now, top, at = self.dual[self.index], hinges.top[self.index], hinges.at[self.index]
         typical = float(np.median(np.where(np.isfinite(top), top, 1.0)))
@@ -176,13 +168,13 @@ class _Rounds:
         self.index = np.concatenate([self.index, joining])
 
 
-def _null_space(base: WorkingSet, tuning: Tuning) -> Matrix:
+def _null_space(base: WorkingSet) -> Matrix:
     """Return an orthonormal basis of the null space of M': random vectors, projected."""
     count, n = base.shape
     rng = np.random.default_rng(count)
     expected = max(count - n, 0)
     while True:
-        drawn = min(expected + tuning.beyond_rank, count)
+        drawn = min(expected + BEYOND_RANK, count)
         N = rng.standard_normal((count, drawn))
         N -= base.dot(base.solve(base.tdot(N)))
         work, tau, _, _ = lapack.dgeqrf(np.asfortranarray(N), overwrite_a=1)
