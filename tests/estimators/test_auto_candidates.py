@@ -69,16 +69,17 @@ def test_features_of_one_unit_are_recognized():
     assert not any(name.startswith("relevant") for name in suitable_maps(None, 1, many))
 
 
-def test_pairs_and_leaves_need_samples_and_memory():
+def test_leaves_need_samples_and_memory():
     def left_out(n_features, class_sizes):
         return set(suitable_maps(None, 6, np.array([300, 200]))) - set(
             suitable_maps(None, n_features, class_sizes)
         )
 
-    assert left_out(6, None) == {"forest leaves"}  # trees need X in memory
-    assert left_out(6, np.array([491, 9])) == {"forest leaves"}
-    assert left_out(6, np.array([300, 20])) == {"splines + pairs"}
-    assert left_out(1, np.array([300, 200])) >= {"splines + pairs", "relevant landmarks 1"}
+    leaves = {"forest leaves", "boosted leaves"}
+    assert left_out(6, None) == leaves  # trees need X in memory
+    assert left_out(6, np.array([491, 9])) == leaves
+    assert left_out(6, np.array([300, 20])) == {"boosted leaves"}
+    assert left_out(1, np.array([300, 200])) >= {"relevant landmarks 1"}
 
 
 def test_many_features_have_few_feature_maps():
@@ -89,6 +90,7 @@ def test_many_features_have_few_feature_maps():
     assert [name for name in many if not name.startswith("relevant")] == [
         "columns",
         "forest leaves",
+        "boosted leaves",
     ]
     X = np.random.default_rng(0).normal(size=(60, 1001))
     model = AutoLCC().fit(X, X[:, 0] > 0)
@@ -159,7 +161,7 @@ class Radius(TransformerMixin, BaseEstimator):
 def test_a_search_grows_half_of_the_trees():
     rows = rows_of(Z)
     blocks = FeatureBlocks(rows, 0, {"own": TreeLeaves(n_estimators=5)})
-    for name, count in (("own", 5), ("forest leaves", 50)):
+    for name, count in (("own", 5), ("forest leaves", 50), ("boosted leaves", 50)):
         assert len(blocks.grow(name, rows).n_leaves_) == count
         assert len(blocks.grow(name, rows, half=True).n_leaves_) == (count + 1) // 2
 

@@ -70,13 +70,13 @@ def test_exact_ones_are_the_shapley_values(wine):
         np.testing.assert_allclose(parts.values[k], expected, atol=1e-9)
 
 
-def test_leaves_and_products_of_two_columns_are_exact():
+def test_leaves_are_exact():
     from lincent import AutoLCC
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(420, 4))
     y = (X[:, 0] * X[:, 1] + 0.3 * (X[:, 2] > 0.5) > 0).astype(int)
-    for name in ("forest leaves", "splines + pairs"):
+    for name in ("forest leaves", "boosted leaves"):
         model = AutoLCC(feature_maps=[name]).fit(X, y)
         parts = contributions(model, X[5:7], background=X[:4])
         assert parts.standard_error is None

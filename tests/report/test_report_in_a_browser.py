@@ -112,7 +112,7 @@ def test_it_fits_and_has_ink_in_both_themes(opened, width, scheme):
 CASES = {
     "two classes": (2, None),
     "five classes": (5, None),
-    "leaves": (2, ["forest leaves", "splines + pairs"]),
+    "leaves": (2, ["forest leaves", "boosted leaves"]),
 }
 
 

@@ -23,7 +23,6 @@ from lincent._memory import sample_entries
 from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
-    PAIRS,
     SPLINES,
     FeatureBlocks,
     JointModel,
@@ -90,9 +89,9 @@ N_KEPT, N_KEPT_MANY = 32, 16
 """Candidates that are evaluated on more than one fold, and the same for many classes or samples."""
 ENSEMBLE_SIZE, ENSEMBLE_SIZE_MANY = 16, 4
 """Candidates that are averaged: more of them where a choice among them is mostly chance."""
-LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.5)
+LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.75)
 """Candidates for C, per sample, on leaves of trees."""
-N_KEPT_SEPARATE = 3
+N_KEPT_SEPARATE = 2
 """Candidates of each feature map that is a member of its own on more than one fold."""
 LEAF_SEARCH_TOL = 1e-4
 LEAF_ROWS = 50_000
@@ -110,11 +109,11 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local
     centers, kernel landmarks of three widths (also with columns weighted by their relevance), and
-    combinations; pairs of columns that act together; the leaves of a random forest. All feature
+    combinations; the leaves of a random forest and, for two classes, of boosted trees. All feature
     maps and values of C are cross-validated, and weak candidates are dropped after the first fold.
-    The mean of the best, the pairs and the leaves are weighted by a greedy selection on their
-    out-of-fold log loss and fitted to all samples. Accepts data frames with missing values and
-    categorical columns; columns are scaled inside.
+    Means of the best and the leaves are weighted by a greedy selection on their out-of-fold log
+    loss and fitted to all samples. Accepts data frames with missing values and categorical columns;
+    columns are scaled inside.
 
     Parameters
     ----------
@@ -135,8 +134,10 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
-        Costs of the classes; "balanced" gives all the same total, so that ``predict`` is not always
-        the most probable class where they differ in frequency. With None it is.
+        Costs of the classes; "balanced" gives all the same total. ``predict`` is the class with the
+        largest product of probability and cost: with None the most probable one, with "balanced"
+        the one whose probability is largest relative to its frequency. A scorer that uses predicted
+        labels chooses the threshold instead.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
     keep_columns : list of str or "all", default=()
@@ -210,8 +211,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     those that choose not among them.
 
     The weights are shrunk towards the mean of the best feature maps by as much as 400 samples
-    would. Pairs are candidates from 400 samples on, leaves where every class has ten samples,
-    splines up to 200 encoded columns, landmarks beside all columns up to 1,000.
+    would. Leaves are candidates where every class has ten samples, those of boosted trees from 400
+    samples on, splines up to 200 encoded columns, landmarks beside all columns up to 1,000.
 
     Examples
     --------
@@ -276,7 +277,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         criterion = Criterion(
             make_metric(self.scoring, self.classes_),
             scores_labels(self.scoring, self.classes_),
-            [name for name in names if name == PAIRS or is_sparse(name, own)],
+            [name for name in names if is_sparse(name, own)],
         )
         sampled = data.sample(FIT_ROWS, totals)
         further = self._scaled(data[np.setdiff1d(sampled, index)]).merged()
@@ -332,7 +333,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
                 models = self._refit(models, blocks, some, costs, loose)
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
-        self._set_results(selection)
+        self._set_results(selection, costs.by_class / total)
         if training is None:  # the sample of blocks has no positions
             self._set_out_of_fold(selection, samples, len(data.codes))
             probabilities = self.out_of_fold_probabilities_
@@ -420,8 +421,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         if not wanted:
             raise ValueError(
                 f"feature_maps={self.feature_maps!r} is not usable here: even maps are for columns "
-                "that have one unit, relevant ones for more than one column, pairs for 400 rows "
-                "and 2 to 200 columns, leaves for X in memory and ten rows of each class."
+                "that have one unit, relevant ones for more than one column, splines for up to 200 "
+                "columns, leaves for X in memory and ten rows of each class."
             )
         return wanted
 
@@ -471,7 +472,9 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         total, log = float(data.weight.sum()), print if self.verbose else silent
         leaves = [name for name in names if is_sparse(name, own)]
         Cs = total_costs(n_classes) / total
-        candidates = [(name, C) for name in names for C in (LEAF_COSTS if name in leaves else Cs)]
+        candidates = [
+            (name, float(C)) for name in names for C in (LEAF_COSTS if name in leaves else Cs)
+        ]
         maps = np.array([name for name, _ in candidates])
         shape = (len(data.Z), n_classes if n_classes > 2 else 1)
         scores = np.full((len(candidates), *shape), np.nan)
@@ -526,10 +529,10 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             test = folds[0][1]
             own_labels = labels.subset(test)
             values = np.array([criterion.metric(one[test], own_labels) for one in scores])
-            ordinary = np.flatnonzero(~np.isin(maps, criterion.separate))
+            ordinary = np.flatnonzero(~np.isin(maps, leaves))
             count = N_KEPT_MANY if many else N_KEPT
             kept = [ordinary[best_candidates(values[ordinary], count)]]
-            for name in criterion.separate:
+            for name in leaves:
                 positions = np.flatnonzero(maps == name)
                 kept.append(positions[best_candidates(values[positions], N_KEPT_SEPARATE)])
             return np.sort(np.concatenate(kept))
@@ -539,10 +542,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         if spared():
             log("time is up: feature maps of leaves are left out")
             usable = np.flatnonzero(~np.isin(maps, leaves))
-        scored = [
-            ScoredCandidate.of(candidates[k][0], float(candidates[k][1]), scores[k], labels.weight)
-            for k in usable
-        ]
+        scored = [ScoredCandidate.of(*candidates[k], scores[k], labels.weight) for k in usable]
         count, tests = ENSEMBLE_SIZE_MANY if many else ENSEMBLE_SIZE, [test for _, test in folds]
         return select(scored, n_folds[usable], tests, labels, criterion, count)
 
@@ -562,14 +562,14 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             for (first, second), value in sorted(largest.items(), key=lambda one: (-one[1], one[0]))
         ]
 
-    def _set_results(self, selection: Selection) -> None:
-        """Set the results of the search."""
+    def _set_results(self, selection: Selection, factors: np.ndarray) -> None:
+        """Set the results of the search; ``factors`` are the costs of a sample by class."""
         self._shift, self.nested_score_ = selection.shift, selection.nested_score
         self._calibration: Softmax = selection.calibrator
         calibrator = selection.calibrator
-        by_frequency = self.class_weight is None and not scores_labels(self.scoring, self.classes_)
-        if by_frequency and calibrator.slope > 0:  # the predicted class is the most probable one
-            offset = calibrator.offset / calibrator.slope
+        if not scores_labels(self.scoring, self.classes_) and calibrator.slope > 0:
+            # The predicted class is that of the largest probability times cost.
+            offset = (calibrator.offset + np.log(factors)) / calibrator.slope
             self._shift = offset[1:] - offset[:1] if len(offset) == 2 else offset
         self.cv_results_ = selection.cv_results()
         complete = selection.n_folds == selection.n_folds.max()

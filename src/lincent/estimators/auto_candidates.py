@@ -3,9 +3,9 @@
 A feature map is a concatenation of blocks, fitted transformers that feature maps share: a block is
 fitted once to some training samples and applied once to any samples, whichever feature maps use it.
 Which one is best varies over data sets: landmarks suit smooth decision boundaries in few features,
-splines skewed features, plain features wide data with little noise, pairs features that act
-together, leaves of a forest boundaries parallel to the axes.  Transformers of the user are blocks
-as well, each a feature map of its own.
+splines skewed features, plain features wide data with little noise, leaves of trees boundaries
+parallel to the axes and features that act together.  Transformers of the user are blocks as well,
+each a feature map of its own.
 
 Blocks get features normalized by their standard deviation, or further weighted by factors that the
 first word of their name selects.  Where all features have the same unit (pixels, channels, votes),
@@ -28,7 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 from lincent import _console
 from lincent.estimators.tabular import Costs, TrainingRows, search_tolerance
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
-from lincent.features.pairs import PairProducts, mutual_relevance_weights
+from lincent.features.pairs import mutual_relevance_weights
 from lincent.features.transformer import BLOCK_ROWS, EncodedSamples, FeatureMap
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import Design, JointSolution, Span, solve_path
@@ -36,19 +36,21 @@ from lincent.solvers.solution import Controls
 from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, dense_rows, kind_of, namespace_of
 
-COLUMNS, SPLINES, PAIRS, LEAVES = "columns", "splines", "splines + pairs", "forest leaves"
+COLUMNS, SPLINES = "columns", "splines"
+BOOSTED = "boosted leaves"
+LEAVES = ("forest leaves", BOOSTED)
 EVEN, RELEVANT = "even", "relevant"
 N_LANDMARKS, N_LANDMARKS_JOINT = 300, 800
 """For two classes and for more, where each has a fraction of them.  Half as many in a search."""
 N_CENTERS = 300
 """Local centers of all classes together, at most 30 for each."""
-PAIR_SAMPLES = 400
-"""Pairs of features are candidates from so many samples on."""
 MAX_SPLINES, MAX_LANDMARKS = 200, 1_000
-"""Splines of every feature (and their pairs), and landmarks beside all features, are candidates up
-to so many: at 2,000 samples of 500 features splines took 12 of 20 seconds and had no weight."""
+"""Splines of every feature, and landmarks beside all features, are candidates up to so many: at
+2,000 samples of 500 features splines took 12 of 20 seconds and had no weight."""
 LEAST_CLASS = 10
 """Leaves are candidates if every class has so many samples: trees need some of each."""
+BOOSTED_SAMPLES = 400
+"""Boosted trees are candidates from so many samples on."""
 SEARCH_STEPS = 12
 """Of a model in a search, at most."""
 FLOAT32_STEPS = 25
@@ -79,8 +81,10 @@ BLOCKS: dict[str, Callable[[int, bool], Any]] = {
     "relevant landmarks 0.3": _landmarks(0.3),
     "relevant landmarks 1": _landmarks(1.0),
     "relevant landmarks 3": _landmarks(3.0),
-    "pairs": lambda n_classes, searching: PairProducts(),
     "forest leaves": lambda n_classes, searching: TreeLeaves("random_forest", 50, max_samples=5000),
+    BOOSTED: lambda n_classes, searching: TreeLeaves(
+        "hist_gradient_boosting", 50, max_leaf_nodes=15, learning_rate=0.2
+    ),
 }
 """From the number of classes, and whether this is for a search, to an unfitted block."""
 FEATURE_MAPS: dict[str, tuple[str, ...]] = {
@@ -97,10 +101,10 @@ FEATURE_MAPS: dict[str, tuple[str, ...]] = {
     "relevant landmarks 0.3": ("relevant landmarks 0.3",),
     "relevant landmarks 1": ("relevant landmarks 1",),
     "relevant landmarks 3": ("relevant landmarks 3",),
-    "splines + pairs": ("splines", "pairs"),
     "forest leaves": ("forest leaves",),
+    BOOSTED: (BOOSTED,),
 }
-BINARY_ONLY = ("splines + centers", "splines + landmarks 3")
+BINARY_ONLY = ("splines + centers", "splines + landmarks 3", BOOSTED)
 """Candidates for two classes only: never among the best for more, where a fit costs more."""
 
 
@@ -151,17 +155,16 @@ def suitable_maps(
     if n_features > MAX_LANDMARKS:
         unsuitable |= {"centers", "landmarks"}
     names = [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
-    n_samples = PAIR_SAMPLES if class_sizes is None else int(class_sizes.sum())
-    if PAIRS in names and (n_samples < PAIR_SAMPLES or n_features == 1):
-        names.remove(PAIRS)
     if class_sizes is None or class_sizes.min() < LEAST_CLASS:
-        names.remove(LEAVES)
+        names = [name for name in names if name not in LEAVES]
+    elif class_sizes.sum() < BOOSTED_SAMPLES:
+        names.remove(BOOSTED)
     return names
 
 
 def is_sparse(feature_map: str, own: Mapping[str, Any]) -> bool:
     """Return whether the features are indicators of leaves, which are kept sparse."""
-    return feature_map == LEAVES or isinstance(own.get(feature_map), TreeLeaves)
+    return feature_map in LEAVES or isinstance(own.get(feature_map), TreeLeaves)
 
 
 def common_units(ranges: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
@@ -279,7 +282,7 @@ class FeatureBlocks:
 
     def is_shared(self, name: str) -> bool:
         """Return whether a block is fitted without class codes, once for all folds of a search."""
-        with_codes = name in ("centers", "pairs", LEAVES, *self.own) or name.startswith(RELEVANT)
+        with_codes = name in ("centers", *LEAVES, *self.own) or name.startswith(RELEVANT)
         return self._shared is not None and name != COLUMNS and not with_codes
 
     def block(self, name: str) -> Any:

@@ -59,7 +59,6 @@ from lincent.estimators.registry import BASELINES, ESTIMATORS
 from lincent.estimators.threshold import Nearest, Threshold
 from lincent.export.model import Model, linear_scores
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
-from lincent.features.pairs import PairProducts
 from lincent.features.splines import ColumnCurve, IncreasingCurve
 from lincent.features.tree_leaves import Trees
 from lincent.tables.encoder import MOST_CATEGORIES, EncodedColumn, TableEncoder
@@ -111,7 +110,7 @@ FIELDS: dict[type, dict[str, Any]] = {
 """The attributes of small parts: a name of CHECKS, a part, or a list of parts."""
 PARTS = (
     Threshold, EncodedColumn, ColumnCurve, IncreasingCurve, JointCalibration, KernelLandmarks,
-    LocalCenters, Nearest, PairProducts, Pipeline, SeparateCalibration, Softmax, SplineFeatures,
+    LocalCenters, Nearest, Pipeline, SeparateCalibration, Softmax, SplineFeatures,
     IsotonicCurve, TableEncoder, Terms, TreeLeaves, Trees,
 )  # fmt: skip
 MODULES = {**ESTIMATORS, **BASELINES, **{kind.__name__: kind.__module__ for kind in PARTS}}

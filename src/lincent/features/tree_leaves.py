@@ -33,10 +33,10 @@ Ensemble = Literal["extra_trees", "random_forest", "hist_gradient_boosting"]
 LEAVES = {"extra_trees": 128, "random_forest": 128, "hist_gradient_boosting": 31}
 LEAF_ROWS = 1024
 """Samples that go down all trees at a time."""
-MAX_BINS = 63
-"""Bins of boosted trees: growth costs bins times features for every leaf."""
-MAX_LEVELS = 64
-"""Values of a feature in a random forest: nodes of few distinct values are sorted faster."""
+MAX_LEVELS = 63
+"""Values of a feature in a random forest and in boosting: nodes of few distinct values are sorted
+faster, growth of histograms costs values times features for every leaf, and scikit-learn's weighted
+quantiles of more cost more than the trees."""
 
 
 @dataclass(eq=False, repr=False)
@@ -83,7 +83,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
     Notes
     -----
     Missing values are passed to the trees, which send them to the side with the larger gain. A
-    random forest is grown on values rounded to 64 quantiles of their feature.
+    random forest and boosting are grown on values rounded to 63 quantiles of their feature.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
                 learning_rate=self.learning_rate,
                 min_samples_leaf=self.min_samples_leaf,
                 early_stopping=False,
-                max_bins=MAX_BINS,
+                max_bins=MAX_LEVELS,
             )
         elif self.kind == "extra_trees":
             ensemble = ExtraTreesClassifier(
@@ -179,6 +179,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
             ensemble = RandomForestClassifier(
                 count, min_weight_fraction_leaf=least, max_samples=drawn, n_jobs=jobs
             )
+        if self.kind != "extra_trees":
             training = _rounded(training)
         leaves = self.max_leaf_nodes or LEAVES[self.kind]
         self.ensemble_ = ensemble.set_params(max_leaf_nodes=leaves, random_state=self.random_state)

@@ -67,7 +67,7 @@ from lincent.estimators.calibration import LEAK, PAIR_FLOOR, JointCalibration, S
 from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.threshold import Nearest, Threshold
 from lincent.features import SplineFeatures, TreeLeaves
-from lincent.features.pairs import BOUND, LEADING, PairProducts
+from lincent.features.pairs import BOUND, LEADING
 from lincent.features.similarity import RBFFeatures
 from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
 from lincent.features.tree_leaves import Trees
@@ -404,12 +404,6 @@ def block_scores(seen: Expr, block: Any, coef: np.ndarray) -> Expr:
         return similarities.affine(block.whitening_ @ coef)
     if isinstance(block, TreeLeaves):
         return tree_scores(block.trees_, seen, coef / np.sqrt(len(block.n_leaves_)))
-    if isinstance(block, PairProducts):
-        leading = {
-            j: _leading_features([curve], block.smoothing, seen.take(j), np.ones(curve.width))
-            for j, curve in zip(block.columns_.tolist(), block.curves_, strict=True)
-        }
-        return add_up([*pair_products(leading, block.pairs_.tolist(), coef)])
     raise AppError(
         "An AutoLCC with feature maps of its own cannot be exported: fit it without feature_maps, "
         "or keep the fitted estimator (joblib.dump)."
