@@ -306,7 +306,7 @@ def _date_parts(column: Column, values: Any, table: UserTable, odd: OddCells) ->
 def _categories(column: Column, values: Any, odd: OddCells) -> np.ndarray:
     coded = values.cast(pa.string()).dictionary_encode()  # few words, many rows
     text = with_nulls(coded.dictionary, set(MISSING_TOKENS) - set(column.categories))
-    words = np.append(text.to_numpy(zero_copy_only=False), None)
+    words = np.array([*text.to_pylist(), None], dtype=object)
     codes = pc.fill_null(coded.indices, len(words) - 1).to_numpy(zero_copy_only=False)
     known = set(column.categories)
     count = int(np.sum(np.array([word not in known for word in words])[codes]))
