@@ -325,3 +325,23 @@ def test_a_candidate_that_could_not_be_solved_is_named(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="takes no part in the choice"):
         model = LCCCV(margins=3).fit(X, y)
     assert np.isnan(model.cv_results_["mean_test_score"]).sum() == 1
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc_ovr", "neg_log_loss"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_weights_are_repetitions_in_any_order(seed, classes, scoring):
+    X, y = noisy(90, 4, classes=classes, seed=seed)
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(0, 3, 90)
+    settings = {"margins": 6, "scoring": scoring, "probability": "sigmoid", "random_state": 0}
+    weighted = LCCCV(**settings).fit(X, y, sample_weight=weight)
+    order = rng.permutation(np.repeat(np.arange(90), weight))
+    repeated = LCCCV(**settings).fit(X[order], y[order])
+    assert weighted.best_index_ == repeated.best_index_
+    for name in ("mean_test_score", "std_test_score"):
+        found, expected = (model.cv_results_[name] for model in (weighted, repeated))
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    for method in ("decision_function", "predict_proba"):
+        found, expected = (getattr(model, method)(X) for model in (weighted, repeated))
+        np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
