@@ -17,6 +17,8 @@ SAMPLE_ROWS = 10_000
 
 LARGEST = 1e152
 """Sums of squares of numbers up to here do not overflow, and down to its inverse do not vanish."""
+HEAVIEST = 1e30
+"""Largest weight, and its inverse the least: candidates are compared in single precision."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError(
             "All sample weights are zero, so no row counts; give some row a positive weight."
         )
-    if not 1 / LARGEST <= weight.max() <= LARGEST:
+    if not 1 / HEAVIEST <= weight.max() <= HEAVIEST:
         raise ValueError(
             f"The largest sample weight is {weight.max():g}, where sums overflow or vanish: divide "
             "the weights by their mean."
