@@ -294,10 +294,14 @@ def test_leaves_of_weighted_samples_and_of_jobs():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_without_class_weights_the_predicted_class_is_the_most_probable(classes):
+def test_the_predicted_class_has_the_largest_product_of_probability_and_cost(classes):
     X, _ = two(300)
     y = np.digitize(X[:, 0] + np.random.default_rng(0).normal(size=300), [0.8, 1.5][: classes - 1])
     model = AutoLCC(class_weight=None, feature_maps=["columns", "splines"]).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
     balanced = AutoLCC(feature_maps=["columns", "splines"]).fit(X, y)
     assert np.any(balanced.predict(X) != balanced.predict_proba(X).argmax(axis=1))
+    costs = {k: 1.0 + k for k in range(classes)}
+    stated = AutoLCC(class_weight=costs, feature_maps=["columns", "splines"]).fit(X, y)
+    expected = stated.predict_proba(X) * np.arange(1.0, classes + 1)
+    np.testing.assert_array_equal(stated.predict(X), expected.argmax(axis=1))

@@ -177,6 +177,18 @@ def test_separate_members_are_weighted_and_shrunk_to_the_first():
     assert alone.weights == 1.0
 
 
+def test_the_best_quarter_is_a_member_for_two_classes():
+    mixed, values = [candidate(3.0), *(candidate(0.2) for _ in range(3))], np.array([1, 0, 0, 0])
+    blend = best_blend(mixed, values, LABELS, 4, ())
+    shrunk = np.full(4, 400 / 700 / 4)  # 300 samples speak for the best
+    np.testing.assert_allclose(blend.weights, shrunk + np.eye(4)[0] * 300 / 700, atol=0.05)
+    codes = np.arange(300) % 3
+    scores = np.eye(3)[codes] * np.array([3.0, 0.2, 0.2, 0.2])[:, None, None]
+    labels, noise = Labels(codes, np.ones(300), 3), RNG.normal(size=scores.shape)
+    three = [ScoredCandidate.of("columns", 1.0, own, labels.weight) for own in scores + noise]
+    np.testing.assert_allclose(best_blend(three, values, labels, 4, ()).weights, 1 / 4)
+
+
 def test_the_nested_score_of_many_separate_members_is_not_flattered():
     metric, nested = make_metric(None, CLASSES), []
     for _ in range(10):

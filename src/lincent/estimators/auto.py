@@ -305,9 +305,12 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         if others is not None and training is None:
             rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), totals), others)
             grown = self._scaled(data[rest]).merged()
-        trees = chosen.keys() - dense.keys()
-        fits = [self._fit_leaves(blocks, name, chosen[name], grown, limits) for name in trees]
-        leaves = [model for own_models in fits for model in own_models]
+        leaves = [
+            model
+            for name, Cs in chosen.items()
+            if name not in dense
+            for model in self._fit_leaves(blocks, name, Cs, grown, limits)
+        ]
         if others is not None:
             held_out = self._scaled(data[others])
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
@@ -470,7 +473,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         folds = make_folds(cv, data.Z, data.codes, data.weight, 1, shared.seed, hashes)
         labels = Labels(data.codes, data.weight, n_classes)
         total, log = float(data.weight.sum()), print if self.verbose else silent
-        leaves = [name for name in names if is_sparse(name, own)]
+        leaves = criterion.separate
         Cs = total_costs(n_classes) / total
         candidates = [
             (name, float(C)) for name in names for C in (LEAF_COSTS if name in leaves else Cs)
