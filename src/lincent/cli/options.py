@@ -13,10 +13,8 @@ import os
 import signal
 import sys
 import threading
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import resources
 from itertools import chain
 from typing import Annotated, Any
 
@@ -24,15 +22,14 @@ import typer
 
 from lincent._console import log
 from lincent._errors import AppError, first_line
+from lincent._files import read_toml
 from lincent.tables.read import ReadOptions
 
 Names = list[str] | None
 INTERRUPTED = 130
 """128 plus the number of the signal, as in shells."""
 
-OPTIONS: dict[str, dict[str, Any]] = tomllib.loads(
-    resources.files("lincent.cli").joinpath("options.toml").read_text("utf-8")
-)
+OPTIONS: dict[str, dict[str, Any]] = read_toml("lincent.cli", "options.toml")
 """Flags and help texts: for all commands, and for one of them."""
 
 

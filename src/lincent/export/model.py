@@ -17,9 +17,9 @@ import numpy as np
 
 from lincent._errors import printable
 from lincent.estimators.base import Classifier, binary_coefficients, is_linear
-from lincent.estimators.problem import binary_tasks
+from lincent.estimators.problem import binary_tasks, predicted_codes
 from lincent.estimators.validation import plain
-from lincent.inspection.thresholds import DecisionThreshold, predict_codes
+from lincent.inspection.thresholds import DecisionThreshold
 from lincent.model_selection.metrics import TITLES
 from lincent.tables.encoder import MISSING, category_text
 from lincent.tables.read import UserTable
@@ -106,7 +106,7 @@ class Model:
             Positions in ``classes``.
         """
         if self.threshold is None:
-            return predict_codes(scores)
+            return predicted_codes(scores)
         return self.threshold.predict(self.classifier.classes_, scores, probabilities)
 
     def score_batch(

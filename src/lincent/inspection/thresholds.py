@@ -54,11 +54,6 @@ class DecisionThreshold:
         return middle if side == 1 else -middle
 
 
-def predict_codes(scores: np.ndarray) -> np.ndarray:
-    """Return the class codes of decision values, by the classifier's own threshold."""
-    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-
-
 def own_margin(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return how far each row is on the side of its own class, above the best other one."""
     if scores.ndim == 1:

@@ -28,10 +28,10 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, xlogy
 
 from lincent._errors import listed
+from lincent.estimators.problem import predicted_codes
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.export.model_file import summary_errors
-from lincent.inspection.thresholds import predict_codes
 from lincent.tables.formats import pd
 from lincent.tables.infer import PreparedTable, labeled_rows
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches
@@ -78,7 +78,7 @@ def reference(table: PreparedTable, held: HeldOut | None, classes: np.ndarray) -
     if held is not None and held.scores.ndim == 1:
         score = _distribution(held.scores, MOST_POINTS)
     elif held is not None:
-        counts = np.bincount(predict_codes(held.scores), minlength=len(classes)) / len(held.rows)
+        counts = np.bincount(predicted_codes(held.scores), minlength=len(classes)) / len(held.rows)
         predicted = {str(plain(c)): float(n) for c, n in zip(classes, counts, strict=True)}
     return {
         "rows": len(table.labels),

@@ -26,6 +26,7 @@ import numpy as np
 from lincent import _console, _versions
 from lincent._console import Progress, silent
 from lincent._errors import AppError, first_line, nearest, printable
+from lincent.estimators.problem import predicted_codes
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
@@ -39,7 +40,6 @@ from lincent.inspection.thresholds import (
     choose_threshold,
     cost_per_row,
     given_threshold,
-    predict_codes,
 )
 from lincent.model_selection.metrics import confusion_matrix
 from lincent.tables.encoder import table_pipeline
@@ -255,12 +255,12 @@ def _evaluation_summary(
             criterion, classes, codes, held.scores, held.probabilities, held.folds, positive
         )
     else:
-        predicted = predict_codes(held.scores)
+        predicted = predicted_codes(held.scores)
     first = metric or "balanced_accuracy"
     result = evaluate_rows(table, held, classes, predicted, positive, first, chosen, by)
     evaluation = result["held_out"]
     if costs is not None:
-        evaluation["costs"] = _costs(costs, classes, codes, predicted, predict_codes(held.scores))
+        evaluation["costs"] = _costs(costs, classes, codes, predicted, predicted_codes(held.scores))
     messages = evaluation_warnings(held, classes, evaluation, chosen)
     return result | {"threshold": chosen and asdict(chosen), "warnings": messages}
 
@@ -326,7 +326,7 @@ def method_name(name: str) -> str:
     """Return the name of a method as it is listed, whatever its case."""
     names = {method.lower(): method for method in METHODS}
     if name.lower() not in names:
-        hint = nearest(name, METHODS).replace("the columns are", "there are")
+        hint = nearest(name, METHODS, "methods")
         raise AppError(f"The method {name!r} (--method) is not known: {hint}")
     return names[name.lower()]
 
