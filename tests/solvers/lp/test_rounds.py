@@ -69,7 +69,7 @@ def test_a_search_that_gets_nowhere_ends_as_stalled(monkeypatch):
     monkeypatch.setattr(rounds.Bounds, "relative_gap", 0.5)
     solution = stuck.run(0)
     assert solution.status is Status.STALLED
-    assert len(widened) >= rounds.MOST_WIDENINGS
+    assert len(widened) >= 2
 
 
 @pytest.fixture
@@ -139,8 +139,8 @@ def test_a_step_that_was_too_long_is_followed_by_shorter_ones_in_a_wider_band(ne
     radius = rounds_.radius
     begun, wider = gone_on(rounds_, 0.51, 1, 0.1)
     assert begun
-    np.testing.assert_allclose(rounds_.radius, radius / rounds.SHORTER, atol=1e-12)
-    assert wider == pytest.approx(rounds.LARGER, rel=0.05)
+    np.testing.assert_allclose(rounds_.radius, radius / 4, atol=1e-12)
+    assert wider == pytest.approx(1.5, rel=0.05)
     assert (rounds_.retreats, rounds_.gaps) == (1, [])
     rounds_.retreats = rounds.MOST_RETREATS
     gone_on(rounds_, 0.51, 1, 0.1)
@@ -149,29 +149,27 @@ def test_a_step_that_was_too_long_is_followed_by_shorter_ones_in_a_wider_band(ne
 
 def test_a_step_that_was_held_back_may_be_longer_next_time(near_the_optimum):
     _, _, rounds_ = near_the_optimum
-    radius, longer, tol = rounds_.radius, rounds.LONGER, rounds_.inner_tol
-    gone_on(rounds_, 0.0, 2, 0.1)  # nothing misplaced: twice as bold each time
-    np.testing.assert_allclose(rounds_.radius, radius * longer, atol=1e-12)
-    gone_on(rounds_, 0.0, 2, 0.01)
-    np.testing.assert_allclose(rounds_.radius, radius * longer**3, atol=1e-12)
+    radius, tol = rounds_.radius, rounds_.inner_tol
+    gone_on(rounds_, 0.0, 2, 0.1)
+    np.testing.assert_allclose(rounds_.radius, radius * 4, atol=1e-12)
     gone_on(rounds_, 0.1, 2, 0.001)
-    np.testing.assert_allclose(rounds_.radius, radius * longer**4, atol=1e-12)
+    np.testing.assert_allclose(rounds_.radius, radius * 16, atol=1e-12)
     assert rounds_.inner_tol == tol
     gone_on(rounds_, 0.1, 0, 1e-4)
     assert rounds_.inner_tol == tol
     gone_on(rounds_, 0.0, 0, 1e-5)  # neither: only digits are missing
-    assert rounds_.inner_tol == pytest.approx(tol * rounds.STRICTER)
-    np.testing.assert_allclose(rounds_.radius, radius * longer**4, atol=1e-12)
+    assert rounds_.inner_tol == pytest.approx(1e-3 * tol)
+    np.testing.assert_allclose(rounds_.radius, radius * 16, atol=1e-12)
 
 
 def test_a_gap_that_does_not_halve_widens_the_band_twice_and_then_ends_it(near_the_optimum):
     _, _, rounds_ = near_the_optimum
-    for _ in range(rounds.MOST_WIDENINGS):
+    for _ in range(2):
         grown = [gone_on(rounds_, 0.0, 0, 0.1 - 0.001 * k) for k in range(4)]
         assert [begun for begun, _ in grown] == [True] * 4
         assert [wider for _, wider in grown[:3]] == [1.0] * 3
-        assert grown[3][1] == pytest.approx(rounds.WIDER, rel=0.3)
-    assert rounds_.widenings == rounds.MOST_WIDENINGS
+        assert grown[3][1] == pytest.approx(4, rel=0.3)
+    assert rounds_.widenings == 2
     assert [gone_on(rounds_, 0.0, 0, 0.05)[0] for _ in range(4)] == [True, True, True, False]
     # Where it halves there is no end.
     _, _, other = near_the_optimum

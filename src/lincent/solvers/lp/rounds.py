@@ -43,10 +43,6 @@ ENOUGH = 0.4
 STRICTER = 1e-3
 """Factor on the tolerance of subproblems where no row is misplaced: a gap says little there, a
 vertex everything."""
-LOOSE = 1e-2
-"""Tolerance of a subproblem, as a fraction of the gap, while many rows are misplaced."""
-MANY = 0.25
-"""Fraction of the band that is many misplaced rows."""
 BAD = 0.5
 """Fraction of the band misplaced from which on the step was too long."""
 SHORTER = 4.0
@@ -106,10 +102,9 @@ class Rounds:
         self.most = GUESSED_ROUNDS if spread is None else MOST_ROUNDS
         self.bounds = Bounds()
         self.bounds.offer_primal(point.objective, None)
-        self.inner_tol, self.loose = INNER_TOL * controls.tol, 0.0
+        self.inner_tol = INNER_TOL * controls.tol
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
-        self.longer = 1.0
 
     def run(self, iterations: int) -> Solution:
         """Iterate until the gap is closed."""
@@ -125,7 +120,7 @@ class Rounds:
     def _round(self, number: int) -> tuple[int, Status | None]:
         """Return the steps of one round, and how the search has ended, if it has."""
         small = self._restricted()
-        within = replace(self.controls, tol=max(self.inner_tol, self.loose), watch=None)
+        within = replace(self.controls, tol=self.inner_tol, watch=None)
         inner = solve_subproblem(small, within, self.beta)
         point = inner.certificate
         held = self._held(point.beta)
@@ -142,8 +137,6 @@ class Rounds:
             return inner.iterations, Status.OPTIMAL
         if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
             return inner.iterations, Status.TIME_LIMIT
-        many = checked.misplaced > MANY * small.shape[0]
-        self.loose = LOOSE * gap if many else 0.0
         return inner.iterations, None if self._go_on(checked, held, gap) else Status.STALLED
 
     def _restricted(self) -> Program:
@@ -186,8 +179,7 @@ class Rounds:
             return True
         self.gaps.append(gap)
         if held:
-            self.longer = self.longer * LONGER if not checked.misplaced else LONGER
-            self.radius = self.radius * self.longer
+            self.radius = self.radius * LONGER
         elif not checked.misplaced:
             self.inner_tol *= STRICTER
         self.split = self.split.grow(checked)
