@@ -62,14 +62,13 @@ PROMISES = {
     ),
     "extremes": (
         "Numbers of any size",
-        "Samples, columns, cells and weights times powers of ten from 1e-320 to 1e308, offsets, "
-        "complex weights, on all estimators: finite scores and a certificate that is a number, a "
-        "warning, or one message.",
+        "Samples, columns, cells and weights times 1e-320 to 1e308 on all estimators: finite "
+        "scores and certificate, a warning, or one message.",
     ),
     "invariances": (
         "What does not change a model",
-        "Weights as repetitions, orders of samples, columns and labels, groups of folds, for the "
-        "estimators that the guide names: the same scores up to rounding (`AutoLCC`: to 1e-3).",
+        "Weights as repetitions, orders of samples, columns and labels, groups of folds, where the "
+        "guide says so: the same scores.",
     ),
     "guided models": (
         "A model file is data: with the branches of the reader watched",
@@ -88,9 +87,8 @@ PROMISES = {
     ),
     "surroundings": (
         "A command in odd surroundings",
-        "`lincent` in a shell: closed and full streams, other encodings, odd names of files, "
-        "folders and classes, a FIFO in the folder, files that may not grow, `--force` onto an "
-        "input: exit code 0, 1 or 2, a message, inputs unchanged, outputs whole.",
+        "Closed and full streams, other encodings, odd names, FIFOs, a full disk, `--force` onto "
+        "an input: exit code 0, 1 or 2, a message, inputs unchanged, outputs whole.",
     ),
     "faults": (
         "A fault costs nothing",
