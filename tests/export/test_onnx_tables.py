@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from lincent import AdditiveLCC, AutoLCC
+from lincent.estimators import auto_candidates
 from lincent._errors import AppError
 
 pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
@@ -89,6 +90,15 @@ def test_monotone_curves():
 )
 def test_auto(settings, classes):
     compare(AutoLCC(cv=2, **settings).fit(*training(classes)), unseen())
+
+
+def test_auto_with_leaves(monkeypatch):
+    monkeypatch.setattr(auto_candidates, "BOOSTED_SAMPLES", 0)
+    names = ["forest leaves", "boosted leaves"]
+    model = AutoLCC(cv=2, feature_maps=names).fit(*training(2))
+    assert "boosted leaves" in model.cv_results_["param_feature_map"]
+    compare(model, unseen())
+    compare(AutoLCC(cv=2, feature_maps=names[1:]).fit(*training(2)), unseen())
 
 
 def test_auto_with_columns_of_one_unit():
