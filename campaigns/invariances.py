@@ -18,10 +18,10 @@ from campaigns.selection import QUICK
 from lincent.estimators.registry import ESTIMATORS, estimator_class
 
 EXCEPT = {
-    "weights": {"LCCCV"},
-    "samples": {"LCCCV"},
+    "weights": set(),
+    "samples": set(),
     "columns": {
-        "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV", "AdditiveLCCCV", "AutoLCC",
+        "LCCCV", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV", "AdditiveLCCCV", "AutoLCC",
         "KernelLCC",
     },
     "labels": set(),
