@@ -95,7 +95,7 @@ def fitted(table: pd.DataFrame, estimator: Any, rng: np.random.Generator) -> Mod
     pipeline.fit(prepared.frame, prepared.labels)
     labels = pipeline.classes_
     summary: dict[str, Any] = {
-        **training_summary(pipeline[-1], prepared),
+        **training_summary(pipeline, prepared),
         "reference": reference(prepared, None, labels),
         "score_scale": float(10.0 ** rng.uniform(-2, 2)),
     }

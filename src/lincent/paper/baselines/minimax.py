@@ -144,17 +144,17 @@ def _joint_basis(
     return whitening @ turn, share
 
 
-class Guarantees(Hyperplanes):
-    """Hyperplanes with the accuracy that they guarantee, beside ``Classifier``."""
+class Guarantees:
+    """The accuracy that hyperplanes guarantee, before ``Hyperplanes`` among the bases."""
 
     def _store(self, parts: list[MinimaxRule]) -> None:
-        super()._store(parts)
+        super()._store(parts)  # type: ignore[misc]
         self.kappa_ = squeeze_single([part.kappa for part in parts])
         self.alpha_ = squeeze_single([part.kappa**2 / (1 + part.kappa**2) for part in parts])
 
 
 @dataclass(eq=False, repr=False)
-class MinimaxProbabilityMachine(Guarantees, Baseline, Classifier):
+class MinimaxProbabilityMachine(Guarantees, Hyperplanes, Baseline, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -284,7 +284,7 @@ def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> Min
 
 
 @dataclass(eq=False, repr=False)
-class StructuralMPM(Guarantees, Baseline, Classifier):
+class StructuralMPM(Guarantees, Hyperplanes, Baseline, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[baselines]"``) unless ``n_components=1``.
