@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from lincent import AdditiveLCC, AutoLCC
-from lincent.estimators import auto_candidates
 from lincent._errors import AppError
+from lincent.estimators import auto_candidates
 
 pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
