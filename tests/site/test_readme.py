@@ -115,15 +115,15 @@ def test_large_tables_are_those_of_their_rows(tmp_path, monkeypatch):
         return float(rows[name]["seconds"]) / float(rows["AutoLCC"]["seconds"])
 
     large, small = [table("above: 14 sets", k) for k in (1, 2)], table("to 3000: 15 sets", 1)
-    first, share = ("XGBoost tuned", "AutoLCC", "AutoLCC"), (0.8, 0.8, 0.6)
-    for rows, name, fraction in zip((*large, small), first, share, strict=True):
-        assert best(rows) == [name, "AutoLCC", "AutoLCC"]
+    first = [["AutoLCC"] * 3 for _ in range(3)]
+    first[0][0], first[2][1] = "XGBoost tuned", "CatBoost tuned"
+    for rows, names, fraction in zip((*large, small), first, (0.8, 0.8, 0.6), strict=True):
+        assert best(rows) == names
         assert ratio(rows, "LightGBM tuned") == pytest.approx(fraction, abs=0.05)
+        assert ratio(rows, "XGBoost tuned") < 1
         strong = [rows[name] for name in ("XGBoost tuned", "CatBoost tuned") if name in rows]
         assert all(float(row[key]) > 0.05 for row in strong for key in row if key[:2] == "p ")
     ours, catboost = small["AutoLCC"], small["CatBoost tuned"]
-    assert ours["rank auc"] == catboost["rank auc"]
-    assert large[0]["AutoLCC"]["rank auc"] == large[0]["XGBoost tuned"]["rank auc"]
     assert all(float(catboost[key]) > float(ours[key]) for key in ("balanced_accuracy", "auc"))
     timed = pandas.read_csv(measured / "leaderboard_large.csv")
     timed = timed[timed["rows"].between(600, 3000) & (timed["split"] > 1)]  # on the same machine
