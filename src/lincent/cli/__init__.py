@@ -16,6 +16,8 @@ import os
 import signal
 import sys
 import threading
+import time
+from contextlib import suppress
 from typing import Annotated, Any, NoReturn
 
 try:
@@ -120,6 +122,13 @@ def _leave_at_once(code: int) -> NoReturn:
     Under ``python -m`` an interrupt that came inside ``exec`` (dataclasses use it) is remembered
     although it was handled, and would end the process by the signal.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end it in a traceback
     _flush_streams()
-    atexit._run_exitfuncs()  # the pool of an experiment frees its semaphores there
+    # The pool of an experiment frees its semaphores at exit, or in threads of its own before.
+    deadline = time.monotonic() + 0.3
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not isinstance(thread, threading.Timer):
+            with suppress(AssertionError, RuntimeError):  # a thread that Python did not start
+                thread.join(max(0.0, deadline - time.monotonic()))
+    atexit._run_exitfuncs()
     os._exit(code)
