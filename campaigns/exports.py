@@ -121,8 +121,9 @@ def answers(model: Model, format: str, content: bytes, rows: pd.DataFrame) -> tu
         from lincent.export.onnx import graph_answers
 
         frame = to_frame(model.schema, read_table(rows))
-        token = model.pipeline[0].missing_  # a graph has no missing text
-        frame = frame.fillna(dict.fromkeys(model.schema.categorical, token))
+        token = model.pipeline[0].missing_  # missing text of a graph; the word itself is unknown
+        words = frame[model.schema.categorical].replace(token, token + "'").fillna(token)
+        frame = frame.assign(**{name: words[name] for name in words})
         found = graph_answers(content, [frame[name].to_numpy() for name in frame])
         score = found["score"]
         return found["label"].tolist(), score if score.ndim == 1 else score.max(axis=1)

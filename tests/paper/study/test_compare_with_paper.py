@@ -155,6 +155,13 @@ def test_what_was_not_run_is_not_concluded():
     assert {item.ours.split(" of ")[1] for item in few.values()} == {"2"}
 
 
+def test_sets_that_are_not_the_papers_are_not_concluded_from():
+    frame = make_runs(sets=("BC",), methods=(*paper.METHODS, "LCC-1NN", "LCC-1SV"))
+    assert conclusions(frame) != []
+    frame["dataset"] = "Circles"
+    assert conclusions(frame) == []
+
+
 def test_the_papers_own_numbers_agree_with_themselves():
     cells = agreements(make_runs())
     assert len(cells) == 112

@@ -165,8 +165,8 @@ class Conclusion(NamedTuple):
 def conclusions(frame: Any) -> list[Conclusion]:
     """Return the paper's conclusions that a table of results of `reproduce` bears on."""
     sets = sets_of(frame)
-    claims = (_against_baselines, _best_rank, _same_as_fqcc, _best_discriminator, _kernel_test)
-    return [conclusion for claim in claims for conclusion in claim(frame, sets)]
+    linear = (_against_baselines, _best_rank, _same_as_fqcc, _best_discriminator) if sets else ()
+    return [conclusion for claim in (*linear, _kernel_test) for conclusion in claim(frame, sets)]
 
 
 def _against_baselines(frame: Any, sets: Sets) -> Iterator[Conclusion]:
