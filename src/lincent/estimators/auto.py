@@ -50,7 +50,7 @@ from lincent.estimators.tabular import (
     sample_of_remote,
     total_costs,
 )
-from lincent.estimators.validation import check_class_weight
+from lincent.estimators.validation import CommonParameters, check_class_weight
 from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds
@@ -104,7 +104,7 @@ REFERENCE_ROWS = 32
 
 
 @dataclass(eq=False, repr=False)
-class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
+class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local
@@ -231,15 +231,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     scoring: Any = None
     cv: Any = None
     margin_range: tuple[float, float] = (-1.0, 3.0)
-    class_weight: Any = "balanced"
     categorical_features: Any = None
     keep_columns: Any = ()
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
     probability = "sigmoid"  # at no further fit, so it is no parameter
 
