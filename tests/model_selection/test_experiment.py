@@ -190,6 +190,12 @@ def test_nested_selection_does_not_see_the_test_samples(problem):
     assert len(train) == rows[0]["n_train"]
 
 
+@pytest.mark.parametrize("code", ["AutoLCC", "LCCCV"])
+def test_what_an_estimator_searches_itself_is_not_a_parameter_to_set(problem, code):
+    """The parameters go into a ``lincent fit`` command, which would refuse them."""
+    assert measured(problem, code, n_splits=1)["chosen"] == ""
+
+
 @pytest.mark.parametrize("code", ["LogReg", "sk-LDA"])  # with a grid and without
 def test_nested_selection_keeps_groups_together(problem, code):
     grouped = replace(problem, groups=np.arange(60) // 2, digest="")

@@ -397,7 +397,7 @@ def evaluation_warnings(
                 f"The class is {threshold.positive} from a {threshold.scale} of {threshold.at:.3g} "
                 f"on ({threshold.by}), so it is not always the likelier one."
             )
-        elif differ:
+        elif differ >= 1.0:
             at = probability[np.abs(held.scores).argmin()]
             messages.append(
                 f"The class changes where the probability of {plain(classes[1])} is about "

@@ -441,7 +441,7 @@ def _fit_and_score(run: Run, problem: Problem, method: Method) -> dict[str, Any]
     model.fit(X_train, y_train, **fit_params)
     fitted = time.perf_counter()
     chosen = ""
-    if hasattr(model, "best_params_"):
+    if isinstance(model, GridSearchCV):
         best = {k.removeprefix("method__"): v for k, v in model.best_params_.items()}
         chosen = json.dumps(best, sort_keys=True, default=repr)
     model = getattr(model, "best_estimator_", model)

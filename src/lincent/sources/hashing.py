@@ -194,8 +194,9 @@ class HashKFold:
         for code, known in enumerate(self.hashes):
             if known is not None and len(known) < 2:
                 raise ValueError(
-                    f"Class number {code} has fewer than 2 different rows, too few for "
-                    "cross-validation; give more rows, or use the estimator without CV."
+                    f"Class number {code} has fewer than 2 different rows (classes are "
+                    "numbered from 0 in sorted order), too few for cross-validation; give more "
+                    "rows of it, or leave the class out."
                 )
 
     @property
