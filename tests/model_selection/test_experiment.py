@@ -190,7 +190,7 @@ def test_nested_selection_does_not_see_the_test_samples(problem):
     assert len(train) == rows[0]["n_train"]
 
 
-@pytest.mark.parametrize("code", ["AutoLCC", "LCCCV"])
+@pytest.mark.parametrize("code", ["AutoLCC", "StructuredLCCCV"])
 def test_what_an_estimator_searches_itself_is_not_a_parameter_to_set(problem, code):
     """The parameters go into a ``lincent fit`` command, which would refuse them."""
     assert measured(problem, code, n_splits=1)["chosen"] == ""
