@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
+from lincent.cli import _report_thread, options  # noqa: E402
 from support.endless import BEGUN  # noqa: E402
 
 PATIENCE = 300.0
@@ -188,3 +190,13 @@ def test_an_interrupt_that_python_could_not_raise_is_sent_again():
         assert kept() is None
     finally:
         sys.unraisablehook = before
+
+
+@pytest.mark.parametrize("was_interrupted", [False, True])
+def test_errors_of_threads_after_an_interrupt_are_not_printed(capsys, monkeypatch, was_interrupted):
+    """Killed workers make the threads that wait for them fail."""
+    monkeypatch.setattr(options, "interrupted", threading.Event())
+    if was_interrupted:
+        options.interrupted.set()
+    _report_thread(threading.ExceptHookArgs((OSError, OSError("handle is closed"), None, None)))
+    assert ("handle is closed" in capsys.readouterr().err) != was_interrupted

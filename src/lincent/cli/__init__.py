@@ -36,6 +36,7 @@ def main() -> None:
     _memory.reserve_less()
     _mend_streams()
     sys.unraisablehook = _repeat_interrupt
+    threading.excepthook = _report_thread
     try:
         make_app()()
     except KeyboardInterrupt:  # while commands were imported
@@ -57,6 +58,14 @@ def _repeat_interrupt(unraisable: Any) -> None:
         threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()
     else:
         sys.__unraisablehook__(unraisable)
+
+
+def _report_thread(error: threading.ExceptHookArgs) -> None:
+    """Print the error of a thread, unless an interrupt has ended the workers that it waits for."""
+    from lincent.cli.options import interrupted
+
+    if not interrupted.is_set():
+        threading.__excepthook__(error)
 
 
 def _mend_streams() -> None:

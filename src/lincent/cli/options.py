@@ -28,6 +28,8 @@ from lincent.tables.read import ReadOptions
 Names = list[str] | None
 INTERRUPTED = 130
 """128 plus the number of the signal, as in shells."""
+interrupted = threading.Event()
+"""Whether an interrupt has arrived in the present command."""
 
 OPTIONS: dict[str, dict[str, Any]] = read_toml("lincent.cli", "options.toml")
 """Flags and help texts: for all commands, and for one of them."""
@@ -118,14 +120,15 @@ def errors_as_messages(kept: str = "nothing was written") -> Iterator[None]:
 @contextmanager
 def _keep_interrupts() -> Iterator[None]:
     """Raise an interrupt as such where native code has made another error of it."""
-    arrived, previous = [], signal.getsignal(signal.SIGINT)
+    previous = signal.getsignal(signal.SIGINT)
+    interrupted.clear()
 
     def note(number: int, frame: Any) -> None:
         assert callable(previous)
         try:
             previous(number, frame)
         except KeyboardInterrupt:
-            arrived.append(number)
+            interrupted.set()
             raise
 
     is_main = threading.current_thread() is threading.main_thread()
@@ -135,7 +138,7 @@ def _keep_interrupts() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if arrived and not isinstance(error, typer.Exit):
+        if interrupted.is_set() and not isinstance(error, typer.Exit):
             raise KeyboardInterrupt from error
         raise
     finally:
