@@ -75,7 +75,7 @@ def stopped_well(outcome, *words):
     code, said, seconds = outcome
     assert seconds < STOPPED, f"{seconds:.1f} s to stop"
     assert code == 130, said
-    assert "Traceback" not in said
+    assert "Traceback" not in said, said
     last = said.strip().splitlines()[-1]
     assert last.startswith("lincent: interrupted; "), said
     for word in words:

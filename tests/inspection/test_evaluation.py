@@ -7,7 +7,9 @@ from sklearn.metrics import roc_auc_score
 from lincent.inspection.evaluation import (
     HeldOut,
     auc_metric,
+    errors_by_group,
     evaluate,
+    evaluation_warnings,
     label_metric,
     probability_metrics,
     threshold_curves,
@@ -138,3 +140,37 @@ def test_curves_over_all_thresholds():
 def test_curves_of_one_class_are_finite():
     found = threshold_curves(np.arange(4.0), np.zeros(4, dtype=bool))
     assert np.isfinite(np.concatenate([np.ravel(points) for points in found.values()])).all()
+
+
+def test_a_class_that_changes_elsewhere_than_at_one_half_is_told_where_it_matters():
+    """Classes that count the same move the threshold; below one row in a hundred nobody is told."""
+    rows, codes = np.arange(400), np.arange(400) % 2
+    scores = np.where(codes == 1, 1.0, -1.0)
+    classes = np.array(["no", "yes"])
+    for n_between, told in ((0, False), (3, False), (4, True)):
+        chance = np.where(codes == 1, 0.9, 0.1)
+        chance[1 : 2 * n_between : 2] = 0.4  # called "yes", with the smaller probability
+        held = HeldOut(rows, classes[codes], scores, np.c_[1 - chance, chance], rows % 5, "")
+        evaluation = evaluate(held, classes, codes)
+        messages = evaluation_warnings(held, classes, evaluation, None)
+        assert any("changes where the probability of yes" in m for m in messages) == told
+
+
+def test_errors_by_group_are_those_of_either_class():
+    import pandas as pd
+
+    codes = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 0])
+    predicted = np.array([1, 1, 1, 0, 0, 0, 1, 1, 1, 0])
+    groups = pd.Series(["a"] * 8 + ["b"] * 2)
+    first, second = errors_by_group(groups, codes, predicted, 1)
+    assert (first["group"], second["group"]) == ("a", "b")
+    found = {name: (first[name]["value"], first[name]["rows"]) for name in list(first)[2:]}
+    assert found == {"errors": (3 / 8, 8), "missed": (1 / 4, 4), "false_alarms": (2 / 4, 4)}
+    assert second["false_alarms"] | {"high": 0} == {"value": 0.0, "low": 0.0, "high": 0, "rows": 1}
+    assert "missed" not in errors_by_group(groups, codes, predicted, -1)[0]
+
+
+def test_the_histogram_has_the_threshold_of_the_model():
+    rows, codes = np.arange(100), np.arange(100) % 2
+    held = HeldOut(rows, codes, RNG.normal(size=100) + codes, None, rows % 5, "")
+    assert evaluate(held, np.arange(2), codes)["curves"]["histogram"]["threshold"] == 0.0

@@ -88,6 +88,21 @@ def test_threshold_is_moved_only_where_it_is_off():
     assert abs(choose_shift(noise, LABELS, FOLDS, criterion)[0]) < 3.0
 
 
+def test_thresholds_of_several_classes_move_by_their_log_frequencies():
+    """Scores that forget how rare a class is are mended by the multiple that undoes it."""
+    codes = RNG.choice(3, 600, p=[0.8, 0.15, 0.05])
+    labels = Labels(codes, np.ones(600), 3)
+    log_frequency = np.log(np.bincount(codes) / 600)
+    scores = 2.0 * np.eye(3)[codes] + RNG.normal(size=(600, 3)) + log_frequency
+    metric = make_metric("balanced_accuracy", np.arange(3))
+    folds = np.array_split(RNG.permutation(600), 5)
+    shift = choose_shift(scores, labels, folds, Criterion(metric, shift=True))
+    ratio = shift / log_frequency
+    np.testing.assert_allclose(ratio, ratio[0])
+    assert ratio[0] < 0
+    assert metric(scores + shift, labels) > metric(scores, labels) + 0.1
+
+
 def test_nested_score_of_noise_is_not_that_of_the_luckiest():
     metric = make_metric(None, CLASSES)
     lucky, nested = [], []

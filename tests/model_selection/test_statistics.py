@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lincent.model_selection.statistics import holm, interval, rank_biserial, wilcoxon
+from lincent.model_selection.statistics import holm, interval, pivot, rank_biserial, wilcoxon
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -59,3 +59,11 @@ def test_interval_of_one_or_equal_values():
     assert interval([0.2, 0.2, 0.2]).low > 0
     assert interval([0.0, 0.0]).p == 1.0
     assert np.isnan(interval([]).mean)
+
+
+def test_a_table_of_one_data_set_has_its_own_runs_alone():
+    pd = pytest.importorskip("pandas")
+    ran = {"procedure": "holdout", "params": "{}", "status": "ok", "split": 0}
+    sets = {"dataset": ["a", "a", "b", "b"], "method": ["LCC", "FQCC"] * 2}
+    frame = pd.DataFrame(ran | sets | {"score": [1.0, 2.0, 3.0, 4.0]})
+    assert pivot(frame, "b", "score").iloc[0].to_dict() == {"LCC": 3.0, "FQCC": 4.0}

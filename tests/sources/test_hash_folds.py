@@ -58,5 +58,7 @@ def test_fewer_rows_than_folds():
 
 def test_a_class_of_one_kind_cannot_be_held_out():
     keys, codes = np.array([5, 9, 7, 7], dtype=np.uint64), np.array([0, 0, 1, 1])
-    with pytest.raises(ValueError, match="Class number 1 has fewer than 2 different rows"):
+    with pytest.raises(ValueError, match="Class number 1 has fewer than 2 different rows") as error:
         make_folds(keys, codes).check()
+    assert "numbered from 0 in sorted order" in str(error.value)
+    assert "leave the class out" in str(error.value)

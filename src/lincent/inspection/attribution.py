@@ -281,24 +281,12 @@ class Explainer:
             factor, constant = (np.broadcast_to(part, len(weights)) for part in data)
             self.base = self.base + constant @ weights
             self.add(args[0], factor[:, None] * weights)
-        elif op == "mul" and all(self.depends(arg).any(axis=0).sum() == 1 for arg in args):
-            self.add_product(args[0], args[1], weights)
         elif op == "exp" and args[0].op == "scale" and args[0].args[0].op == "distances":
             self.add_kernel(args[0].args[0], args[0].data[0], weights)
         elif op == "trees":
             self.add_trees(args[0], data, weights)
         else:
             self.rest.append(lambda rows: evaluate(node, {ROWS: rows}) @ weights)
-
-    def add_product(self, left: Expr, right: Expr, weights: np.ndarray) -> None:
-        """Add a product of functions of two groups."""
-        means = self.mean(left), self.mean(right)
-        self.base = self.base + (means[0] * means[1]) @ weights
-        for sign, factor in ((1.0, left), (-1.0, right)):
-            # (a - m) (b + n) / 2 for the first column, (a + m) (b - n) / 2 for the second.
-            change = left.scale(1.0, -sign * means[0]) * right.scale(1.0, sign * means[1])
-            own = np.full(len(weights), self.depends(factor).any(axis=0).argmax())
-            self.parts.append(change.affine(_by_group(weights / 2, own, len(self.groups))))
 
     def add_kernel(self, distances: Expr, factor: Any, weights: np.ndarray) -> None:
         """Add exp(factor distances) of columns, a product over the groups."""
