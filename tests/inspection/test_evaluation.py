@@ -142,7 +142,7 @@ def test_curves_of_one_class_are_finite():
     assert np.isfinite(np.concatenate([np.ravel(points) for points in found.values()])).all()
 
 
-def test_a_class_that_changes_elsewhere_than_at_one_half_is_told_where_it_matters():
+def test_a_threshold_other_than_one_half_is_told_where_it_matters():
     """Classes that count the same move the threshold; below one row in a hundred nobody is told."""
     rows, codes = np.arange(400), np.arange(400) % 2
     scores = np.where(codes == 1, 1.0, -1.0)
