@@ -455,7 +455,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         """Evaluate all candidates on the first fold and the best of them on the others.
 
         Trees are grown on ``further`` samples as well, so that their leaves have the scale of those
-        of the final fit; then half of them do (with fewer samples, accuracy is lost by it).
+        of the final fit; then fewer of them do (with fewer samples, accuracy is lost by it).
         """
         n_classes = len(self.classes_)
         many = n_classes > 2 or len(further.Z) > 0
@@ -507,7 +507,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                 # Folds of the user may lack a class.
                 if spared() or len(np.unique(grown.codes)) < n_classes:
                     return np.zeros((len(positions), len(test), shape[1]))
-                block = blocks.grow(name, grown, half=len(further.Z) > 0)
+                block = blocks.grow(name, grown, fewer=len(further.Z) > 0)
                 models = map(_rules, self._leaf_paths(block, grown, own_Cs.tolist(), rough))
                 features = block._transform(held_out)
                 return np.stack([features @ rules[:-1] + rules[-1] for rules in models])

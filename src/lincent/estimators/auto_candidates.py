@@ -312,11 +312,16 @@ class FeatureBlocks:
         own = self.own[name]
         return clone(own) if isinstance(own, TreeLeaves) else TransformerMap(own)
 
-    def grow(self, name: str, rows: TrainingRows, *, half: bool = False) -> Any:
-        """Return leaves of trees, or of half as many, that are grown on other samples."""
+    def grow(self, name: str, rows: TrainingRows, *, fewer: bool = False) -> Any:
+        """Return leaves of trees, or of fewer, that are grown on other samples.
+
+        Fewer are half of the boosted trees, and a quarter of a forest, whose trees repeat each
+        other.
+        """
         block = self.unfitted(name)
-        if half:
-            block.n_estimators = (block.n_estimators + 1) // 2
+        if fewer:
+            part = 2 if block.kind == "hist_gradient_boosting" else 4
+            block.n_estimators = -(-block.n_estimators // part)
         return block._fit(EncodedSamples(rows.Z, rows.codes, rows.weight, self.seed, rows.keys))
 
     def scores(self, feature_map: str, Z: np.ndarray, rules: np.ndarray) -> np.ndarray:
