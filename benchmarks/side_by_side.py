@@ -2,12 +2,14 @@
 
     python benchmarks/side_by_side.py v0                  # the working tree beside tag v0
     python benchmarks/side_by_side.py v0 --only LCC,FQCC --seeds 3
+    python benchmarks/side_by_side.py v0 --only LCC --kinds --seeds 3     # every kind of data
 
 The other state is checked out into a temporary folder.  One process of each holds the same data,
 overlapping normal classes for every estimator and the kinds of ``workloads.py`` that need a certain
-algorithm (``CELLS``), and fits in turn on one thread; a time is the least processor time of some
-fits.  A ratio above one is slower than it was.  What one of the two states does not
-have, or cannot fit, is left out and named.
+algorithm (``CELLS``), or with ``--kinds`` all of them (``KIND_SHAPES``; real tables are read from
+``WORKLOAD_SETS``), and fits in turn on one thread; a time is the least processor time of some fits.
+A ratio above one is slower than it was.  What one of the two states does not have, or cannot fit,
+is left out and named.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from workloads import KINDS, SPARSE
 
 ROOT = Path(__file__).resolve().parent.parent
 SHAPES = ((200, 5), (1_000, 20), (5_000, 20), (500, 200))
@@ -43,6 +47,8 @@ CELLS: tuple[tuple[str, dict[str, Any], str, int, int], ...] = (
     ),
 )
 """Estimator, its parameters, kind of data and shape."""
+KIND_SHAPES = {False: ((200, 6), (1_000, 20), (4_000, 100), (20_000, 30)), True: ((1_000, 2_000),)}
+"""Shapes of dense and of sparse kinds."""
 LONG = 1.0
 """Seconds: a longer fit is not repeated."""
 FITS = """
@@ -54,13 +60,13 @@ warnings.simplefilter("ignore")
 told, sys.stdout = sys.stdout, sys.stderr
 for line in sys.stdin:
     name, options, kind, m, n, seed = json.loads(line)
-    if kind:
-        X, y = make(kind, m, n, seed)
-    else:
-        rng = np.random.default_rng(seed)
-        y = np.arange(m) % 2
-        X = rng.normal(size=(m, n)) + 0.5 * y[:, None] * rng.normal(size=n)
     try:
+        if kind:
+            X, y = make(kind, m, n, seed)
+        else:
+            rng = np.random.default_rng(seed)
+            y = np.arange(m) % 2
+            X = rng.normal(size=(m, n)) + 0.5 * y[:, None] * rng.normal(size=n)
         model = getattr(lincent, name)(**options)
         began = time.process_time()
         model.fit(X, y)
@@ -114,6 +120,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("commit", help="the other state")
     parser.add_argument("--only", default=",".join(ESTIMATORS), help="estimators")
+    parser.add_argument("--kinds", action="store_true", help="every kind of data instead")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=15)
     given = parser.parse_args()
@@ -137,6 +144,8 @@ def compared(states: list[State], name: str, given: argparse.Namespace) -> float
     ratios = []
     cells = [({}, "", m, n) for m, n in SHAPES]
     cells += [tuple(cell) for own, *cell in CELLS if own == name]
+    if given.kinds:
+        cells = [({}, kind, *at) for kind in KINDS for at in KIND_SHAPES[kind in SPARSE]]
     for options, kind, m, n in cells:
         shown = (f"{key}={value}" for key, value in options.items())
         what = " ".join([kind, *shown])
