@@ -24,6 +24,7 @@ from lincent.inspection import (  # noqa: E402
     ImpactDisplay,
     PathDisplay,
     ProjectionDisplay,
+    ScoresDisplay,
 )
 from lincent.inspection.displays import COLORS  # noqa: E402
 from support.devices import torch_far_away  # noqa: E402, F401
@@ -235,3 +236,15 @@ def test_rows_on_a_device_are_drawn_as_those_here(torch_far_away, kind):  # noqa
                 np.testing.assert_allclose(other, column, rtol=1e-6, atol=1e-9)
             else:
                 assert other.tolist() == column.tolist()
+
+
+@pytest.mark.parametrize(
+    "display", [BoundaryDisplay, DirectionDisplay, PathDisplay, ProjectionDisplay, ScoresDisplay]
+)
+def test_labels_that_the_model_does_not_know_are_refused(example, display):
+    X, y, model = example
+    for labels in (y + 7, np.array(["a", "b"])[y]):
+        with pytest.raises(ValueError, match="a class unknown to this model"):
+            display.from_estimator(model, X, labels)
+    with pytest.raises(ValueError, match="one label for each of the 120 rows"):
+        display.from_estimator(model, X, y[:-1])

@@ -178,10 +178,14 @@ def test_search_results_have_an_entry_for_every_problem():
 
 def test_folds_are_repeated_for_few_samples(monkeypatch):
     X, y = noisy(60, 3)
-    n_models = len(RegularizedLCCCV([0.1], cv=2).fit(X, y).objectives_)
-    assert n_models == 2 * RegularizedLCCCV._n_repeats == 6
+    n_models = len(RegularizedLCCCV([0.1]).fit(X, y).objectives_)
+    assert n_models == 5 * RegularizedLCCCV._n_repeats == 15
+    assert len(RegularizedLCCCV([0.1], cv=2).fit(X, y).objectives_) == 2  # as many as given
     monkeypatch.setattr("lincent.model_selection.ensemble.REPEATED_SAMPLES", 50)
-    assert len(RegularizedLCCCV([0.1], cv=2).fit(X, y).objectives_) == 2
+    assert len(RegularizedLCCCV([0.1]).fit(X, y).objectives_) == 5
+    # A weight of one half makes as many samples as there were.
+    halves = RegularizedLCCCV([0.1]).fit(X, y, np.full(60, 0.5))
+    assert len(halves.objectives_) == 15
 
 
 @pytest.mark.parametrize("model", [RegularizedLCCCV, StructuredLCCCV])

@@ -99,7 +99,8 @@ def test_repeats(monkeypatch):
     monkeypatch.setattr(RegularizedLCCCV, "_n_repeats", 2)
     X, y, _ = make(m=400)
     rows = da.from_array(X, chunks=(150, N))
-    found, plain = (RegularizedLCCCV(CS, cv=3).fit(x, y) for x in (rows, X))
+    found, plain = (RegularizedLCCCV(CS).fit(x, y) for x in (rows, X))
+    assert len(found.objectives_) == len(plain.objectives_) == 2 * 5 * len(CS)
     assert_same(found, plain, X)
 
 

@@ -118,6 +118,19 @@ def test_unknown_methods_are_explained():
         register_method("LCC", LogisticRegression())
 
 
+def test_compare_checks_a_pair():
+    X, y = np.zeros((60, 2)), np.arange(60) % 2
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        compare((X, y[:59]), methods=["LCC"])
+    with pytest.raises(ValueError, match="only one class"):
+        compare((X, 0 * y), methods=["LCC"])
+    for options in ({"drop": ("a",)}, {"target": "y"}):
+        with pytest.raises(ValueError, match="a pair"):
+            compare((X, y), methods=["LCC"], **options)
+    with pytest.raises(TypeError, match="n_split"):
+        compare((X, y), methods=["LCC"], n_split=3)
+
+
 def test_compare_leaves_out_what_is_for_two_classes(in_process):
     """With three classes equal priors of length two ended in an IndexError in every run."""
     from sklearn.datasets import load_iris

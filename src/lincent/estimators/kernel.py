@@ -96,7 +96,7 @@ default="rbf"
         Constant of "poly" and "sigmoid" (scikit-learn's ``SVC`` has the same default).
     n_components : int, default=None
         Number of landmarks of the Nyström map, distinct training samples drawn at random. None is
-        100 and one for each 8 samples, at most 500, for ``norm="l2"``, and no map for ``"linf"``.
+        100 and one for each total weight of 8, at most 500, for ``norm="l2"``, and no map for ``"linf"``.
         With ``norm="linf"`` and a number the linear program is solved in the coordinates of the
         map, each in [-1, 1].
     norm : {"l2", "linf"}, default="l2"
@@ -288,7 +288,8 @@ default="rbf"
             return training.with_features(KernelSource.of(training.X, function))
         # On eight smooth boundaries at 500, 2,000 and 5,000 samples 0.2 to 0.3 points of balanced
         # accuracy above one landmark for each 20 samples, in about the time of SVC.
-        wanted = self.n_components or min(100 + training.shape[0] // 8, 500)
+        # Weights count as repetitions: the total, not the rows, says how many samples there are.
+        wanted = self.n_components or min(100 + int(training.totals.sum()) // 8, 500)
         seed = int(self._generator().integers(2**62))
         self._samples = index, rows = training.draw_distinct(wanted, seed)
         self.n_components_ = len(index)

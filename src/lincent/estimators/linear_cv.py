@@ -470,7 +470,9 @@ class LCCPath:
         The directions; NaN where infeasible.
     intercepts : ndarray of shape (n_Cs, n_margins)
         Minus the midpoint between the projected centers.
-    objectives, dual_objectives, duality_gaps : ndarray of shape (n_Cs, n_margins)
+    objectives, dual_objectives : ndarray of shape (n_Cs, n_margins)
+    duality_gaps : ndarray of shape (n_Cs, n_margins)
+        Relative to the objectives, as ``duality_gap_`` of the estimators.
     certified : ndarray of shape (n_Cs, n_margins), dtype=bool
         Whether the relative gap is within ``tol``.
     n_iters : ndarray of shape (n_Cs, n_margins)
@@ -563,7 +565,7 @@ def lcc_path(
     margins = check_grid("margins", PAPER_MARGINS if margins is None else margins)
     Cs = check_grid("Cs", Cs, infinite=True)
     limit = np.inf if time_limit is None else time_limit
-    limits = Controls(tol, max_iter, time.monotonic() + limit, print if verbose else silent)
+    limits = Controls(tol, max_iter, time.monotonic() + limit, print if verbose > 1 else silent)
     open_rows = open_remote if kind_of(X) is Kind.DEVICE else HostTraining.open
     training: Any = open_rows(LCC(), X, y, sample_weight)
     if len(training.classes) != 2:
@@ -587,7 +589,8 @@ def lcc_path(
     coefs = each(lambda solution: problem.direction(solution.certificate.beta))
     objectives = each(lambda solution: solution.certificate.objective)
     duals = each(lambda solution: solution.certificate.dual_objective)
-    for values in (coefs, objectives, duals):
+    gaps = each(lambda solution: solution.relative_gap)
+    for values in (coefs, objectives, duals, gaps):
         values[:, ~feasible] = np.nan
     certified = feasible & each(lambda solution: solution.certified(tol), bool)
     short = int((~certified[:, feasible]).sum())
@@ -604,7 +607,7 @@ def lcc_path(
         intercepts=-(coefs @ (problem.means.mean(axis=0) + problem.offset)),
         objectives=objectives,
         dual_objectives=duals,
-        duality_gaps=np.maximum(objectives - duals, 0.0),
+        duality_gaps=gaps,
         certified=certified,
         n_iters=each(lambda solution: solution.iterations, int),
         solvers=each(lambda solution: solution.solver, object),

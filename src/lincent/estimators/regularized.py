@@ -310,7 +310,8 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParame
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
         None is 5 hash-based stratified folds, repeated three times for two classes of at most 2,000
-        samples. For a Dask collection or batches: None, an int (the same folds as in memory), or
+        samples; an int is that many, not repeated. For a Dask collection or batches: None, an int
+        (the same folds as in memory), or
         one fold number per row as in ``LCCCV``.
     scoring : str or callable, default=None
         Metric of the pooled out-of-fold decision values. None is the area under the ROC curve, and

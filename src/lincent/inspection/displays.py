@@ -17,6 +17,7 @@ from lincent._errors import import_optional
 from lincent.estimators.base import IN_NAMESPACE, binary_coefficients, is_linear, numpy_copy
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV, lcc_path
+from lincent.estimators.validation import check_labels
 from lincent.inspection.evaluation import class_distance
 from lincent.inspection.thresholds import own_margin
 from lincent.sources.source import to_numpy
@@ -110,13 +111,13 @@ def line_coefficients(model: Any, figure: str, instead: str) -> np.ndarray:
     return np.asarray(coef)
 
 
-def two_classes(estimator: Any, y: Any, figure: str) -> np.ndarray:
+def two_classes(estimator: Any, X: Any, y: Any, figure: str) -> np.ndarray:
     """Return the class code, 0 or 1, of each sample."""
     if len(estimator.classes_) != 2:
         raise ValueError(
             f"{figure} shows a model of two classes; this one knows {len(estimator.classes_)}."
         )
-    return np.asarray(np.asarray(to_numpy(y)) == estimator.classes_[1]).astype(int)
+    return check_labels(y, estimator.classes_, np.shape(X)[0])
 
 
 def names_of(X: Any, count: int) -> list[str]:
@@ -325,7 +326,7 @@ class PathDisplay(Display):
         model, rows = last_step(estimator, X, here=False)
         why = "the path over the margin is defined for LCC and LCCCV."
         needs(isinstance(model, LCC | LCCCV), model, cls.__name__, why)
-        codes = two_classes(model, y, cls.__name__)
+        codes = two_classes(model, rows, y, cls.__name__)
         names = names_of(rows, model.n_features_in_)
         largest = float(np.abs(model.centers_[1] - model.centers_[0]).sum())
         margins = np.geomspace(0.01, 1.0, 20) * largest * (1 - 1e-12)
@@ -498,7 +499,7 @@ class ProjectionDisplay(Display):
             With ``ax_`` and ``figure_`` set.
         """
         model, X = last_step(estimator, X)
-        codes = two_classes(model, y, cls.__name__)
+        codes = two_classes(model, X, y, cls.__name__)
         panels = [(*_line(model, X, codes), "" if before is None else "After optimization")]
         if before is not None:
             first = np.asarray(np.asarray(X) @ np.asarray(before, dtype=float)).reshape(-1)
@@ -612,7 +613,7 @@ class ScoresDisplay(Display):
         check_is_fitted(estimator)
         labels, classes = np.asarray(to_numpy(y)), estimator.classes_
         scores = np.asarray(to_numpy(estimator.decision_function(X)), dtype=float)
-        codes = np.searchsorted(classes, labels)
+        codes = check_labels(labels, classes, len(scores))
         if scores.ndim == 1:
             scale = class_distance(scores, codes)
         else:
@@ -747,7 +748,7 @@ class BoundaryDisplay(Display):
         """Compute the numbers without drawing.  See ``from_estimator``."""
         check_is_fitted(estimator)
         given, (X, names) = X, two_columns(X, cls.__name__)
-        codes = two_classes(estimator, y, cls.__name__)
+        codes = two_classes(estimator, X, y, cls.__name__)
         border = 0.08 * np.ptp(X, axis=0)
         ends = zip(X.min(axis=0) - border, X.max(axis=0) + border, strict=True)
         first, second = (np.linspace(*end, resolution) for end in ends)
@@ -848,7 +849,7 @@ class DirectionDisplay(Display):
         given = names_of(X, 2) if hasattr(X, "columns") else None
         model, X = last_step(estimator, X)
         X, names = two_columns(X, cls.__name__)
-        codes = two_classes(model, y, cls.__name__)
+        codes = two_classes(model, X, y, cls.__name__)
         coef = line_coefficients(model, cls.__name__, "BoundaryDisplay shows its regions.")
         centers = np.array([X[codes == k].mean(axis=0) for k in (0, 1)])
         centers, threshold = getattr(model, "centers_", centers), -float(model.intercept_[0])

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_X_y
 
+from lincent.estimators.validation import check_classes
 from lincent.model_selection.experiment import METRICS, Problem, plan_runs
 from lincent.model_selection.methods import BINARY_ONLY, Method, find_method
 from lincent.model_selection.runner import ExperimentResult, Progress, run_experiment
@@ -41,7 +43,7 @@ def make_problem(
     reading : ReadOptions
         How the file is written, where that is not to be inferred.
     **overrides
-        ``drop``, ``keep``, ``roles``, ``dates``, ``text``, ``group``: override the schema
+        ``drop``, ``ids``, ``keep``, ``roles``, ``dates``, ``group``: override the schema
         inference.
 
     Returns
@@ -54,10 +56,18 @@ def make_problem(
     TableError
         Names file, row and column.
     """
+    options = ColumnOptions(**overrides)
     if isinstance(data, Problem):
         return data
     if isinstance(data, tuple) and len(data) == 2:
-        return Problem("data", np.asarray(data[0], dtype=float), np.asarray(data[1]).astype(str))
+        if target is not None or options != ColumnOptions():
+            raise ValueError(
+                "data is a pair (X, y), which has no target and no names of columns: give a "
+                "DataFrame, or leave these options out."
+            )
+        X, y = check_X_y(*data, ensure_all_finite="allow-nan")
+        check_classes(np.unique(y))
+        return Problem("data", X.astype(float), y.astype(str))
     if isinstance(data, str) and not Path(data).exists() and not Path(data).suffix and data != "-":
         if target is not None:
             raise TableError(
@@ -73,7 +83,7 @@ def make_problem(
     if target is None:
         target = str(table.data.column_names[-1])
         notes = (f"the target is {target!r}, the last column (--target names another).",)
-    prepared = infer_schema(table, target, ColumnOptions(**overrides), least=MIN_SAMPLES_PER_CLASS)
+    prepared = infer_schema(table, target, options, least=MIN_SAMPLES_PER_CLASS)
     path = Path("stdin" if what == "-" else what)
     groups = prepared.groups
     if groups is None and independent_fraction(prepared.frame, prepared.hashes) < 1:
@@ -152,7 +162,7 @@ def compare(
         Choose the hyperparameters of each method inside the training part (nested
         cross-validation).
     n_jobs : int
-        Number of worker processes.
+        Number of worker processes; -1 is one for each core.
     random_state : int
         Seed of the splits.
     time_limit : float
@@ -166,7 +176,7 @@ def compare(
     problem : Problem or None
         The same data, where it was read before.
     **reading
-        ``reading``, ``group``, ``drop``, ``keep``, ``roles``, ``dates``, ``text``: see
+        ``reading``, ``group``, ``drop``, ``ids``, ``keep``, ``roles``, ``dates``: see
         `make_problem`.
 
     Returns

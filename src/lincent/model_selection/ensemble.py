@@ -69,7 +69,7 @@ INVERSE_TEMPERATURE = 400.0
 NEGLIGIBLE = 1e-3
 """Candidates of smaller weight are not refitted to all samples."""
 REPEATED_SAMPLES = 2000
-"""Folds are repeated up to this number of samples."""
+"""Folds are repeated up to this total weight of the samples."""
 SMALL_ENTRIES, SMALL_TOL = 20_000, 1e-3
 """Up to so many entries models are solved to this fraction of tol, a Newton step further: a gap
 within tol leaves seven digits of a decision value, and duplicated and weighted samples should agree
@@ -389,8 +389,9 @@ class FoldEnsemble:
         if joint and (default := self._default_candidate()) is not None:
             position = int(np.searchsorted(grid.values(weight), default[1]))
             grid = replace(grid, default=(default[0], position, default[1]))
-        few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
-        data = make_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
+        few = len(training.classes) == 2 and weight <= REPEATED_SAMPLES
+        n_repeats = self._n_repeats if few and self.cv is None else 1
+        data = make_training_folds(training, self.cv, n_repeats, seed)
         models, held, made = self._evaluate_folds(data, todo, grid, seed, joint)
         results = pool(models, held, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)

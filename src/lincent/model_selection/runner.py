@@ -34,6 +34,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from joblib import effective_n_jobs
+
 from lincent._errors import AppError, import_optional
 from lincent._files import PathLike, write_file
 from lincent._versions import versions
@@ -203,7 +205,7 @@ def run_plan(
     folder : path or None
         Where the table of results is kept; None keeps nothing.
     n_jobs : int
-        Number of worker processes.
+        Number of worker processes; -1 is one for each core.
     time_limit : float
         Seconds for one fit with its scoring.
     progress : callable or None
@@ -218,8 +220,9 @@ def run_plan(
     pandas.DataFrame
         The rows of the plan, in its order; all of them unless the budget was spent.
     """
-    if n_jobs < 1:
-        raise ValueError(f"n_jobs (--jobs) is a number of processes, 1 or more, got {n_jobs}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs (--jobs) is a number of processes, -1 or 1 or more, got 0.")
+    n_jobs = effective_n_jobs(n_jobs)
     if not time_limit > 0:
         raise ValueError(f"time_limit is a number of seconds above 0, got {time_limit}.")
     for package in ("pandas", "pyarrow"):
