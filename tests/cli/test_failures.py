@@ -255,6 +255,15 @@ def test_interrupt_leaves_nothing(files, model, monkeypatch):
     assert sorted(os.listdir(files)) == before
 
 
+def test_unusable_outputs_and_numbers_of_reasons_are_refused(files, model):
+    from lincent.workflow import predict_file
+
+    for given, how in (("o.xyz", {}), ("o.csv", {"reasons": -1})):
+        with pytest.raises(ValueError, match="name such a file|0 or more, got -1"):
+            predict_file(model, files / "new.csv", files / given, **how)
+        assert not (files / given).exists()
+
+
 def test_explain_needs_known_classes(files, lincent, fresh):
     fresh.assign(churn="perhaps").to_csv(files / "p.csv", index=False)
     fails(lincent("explain", files / "model.lincent", files / "p.csv"), "perhaps", "no, yes")

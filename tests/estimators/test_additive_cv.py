@@ -40,7 +40,9 @@ def test_a_number_of_pairs_is_kept_whatever_cross_validation_says():
     assert hurried.best_params_["interactions"] == 0  # no time to try pairs
 
 
-@pytest.mark.parametrize(("interactions", "told"), [("many", "Got 'many'"), (-1, "interactions")])
+@pytest.mark.parametrize(
+    ("interactions", "told"), [("many", "Got 'many'"), (-1, "interactions"), (1.5, "int")]
+)
 def test_unusable_interactions_are_named(interactions, told):
     with pytest.raises(ValueError, match=told):
         AdditiveLCCCV(interactions=interactions).fit(*noisy(60, 3))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from sklearn.datasets import make_circles, make_classification, make_moons
 from sklearn.metrics import roc_auc_score
@@ -365,3 +366,16 @@ def test_unusable_norms_are_refused(settings, message):
     X, y = make_moons(40, noise=0.2, random_state=0)
     with pytest.raises(ValueError, match=message):
         KernelLCC(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("weight", [2.0, 0.0])
+def test_weights_decide_the_landmarks_as_repetitions_do(weight):
+    X, y = noisy(800, 3)
+    other = noisy(800, 3, seed=1)[0]
+    once, again = np.ones(800), np.full(800, weight)
+    # A weight of two, or rows of weight zero besides.
+    given = (X, y, again) if weight else (np.r_[X, other], np.r_[y, y], np.r_[once, again])
+    same = (np.r_[X, X], np.r_[y, y]) if weight else (X, y)
+    model, plain = KernelLCC().fit(*given), KernelLCC().fit(*same)
+    assert model.n_components_ == plain.n_components_ == (300 if weight else 200)
+    assert_allclose(model.decision_function(other), plain.decision_function(other), atol=1e-6)

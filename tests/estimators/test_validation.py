@@ -108,6 +108,10 @@ class TestWeights:
         with pytest.raises(ValueError, match=r"shape \(3,\); give one weight for each of the 40"):
             LCC().fit(X, Y, np.ones(3))
 
+    def test_text(self):
+        with pytest.raises(ValueError, match="sample_weight holds no numbers"):
+            LCC().fit(X, Y, ["a"] * len(Y))
+
     def test_a_class_without_weight(self):
         with pytest.raises(ValueError, match="rows of class 1 have weight zero"):
             LCC().fit(X, Y, np.where(Y == 1, 0.0, 1.0))

@@ -142,7 +142,7 @@ def test_folds_by_number():
     ("cv", "message"),
     [
         (KFold(3), "no positions to index"),
-        (1, "at least 2 folds"),
+        (1, r"'cv' .* an int in the range \[2, inf\)"),
         (np.zeros(M, dtype=int), "fold 1 have none of class 0"),
     ],
 )

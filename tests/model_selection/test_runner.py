@@ -52,14 +52,14 @@ def test_misbehaving_methods_are_marked_and_stop_nobody(problem, tmp_path, capfd
         ("sleeper", awkward.Sleeper()),
     ]
     start = time.monotonic()
-    frame = run_plan(plan_runs([problem], methods, n_splits=1), tmp_path, time_limit=2)
-    assert time.monotonic() - start < 50  # not the minute that the sleeper would take
+    frame = run_plan(plan_runs([problem], methods, n_splits=1), tmp_path, time_limit=4)
+    assert time.monotonic() - start < 300  # not the ten minutes that the sleeper would take
     rows = frame.set_index("method")
     assert rows["status"].to_dict() == {
         "failing": "failed", "chatty": "ok", "locked": "failed", "dying": "died", "majority": "ok",
         "sleeper": "timeout",
     }  # fmt: skip
-    assert rows["error"]["sleeper"] == "the fit exceeded the limit of 2 s"
+    assert rows["error"]["sleeper"] == "the fit exceeded the limit of 4 s"
     assert rows["error"]["failing"] == "ValueError: no solution for 42 rows"
     assert "-9" in rows["error"]["dying"]
     assert "pickle" in rows["error"]["locked"]

@@ -217,6 +217,8 @@ def test_grids_are_positive_numbers():
     for wrong in ([], [[1.0]], [0.0], [-1.0], [np.inf]):
         with pytest.raises(ValueError, match="Cs"):
             check_grid("Cs", wrong)
+    with pytest.raises(ValueError, match="Cs='a' is not usable"):
+        check_grid("Cs", "a")
     assert check_grid("Cs", [np.inf], infinite=True)[0] == np.inf
 
 

@@ -135,6 +135,13 @@ def test_columns_are_kept_by_name_or_all_and_dates_are_days():
     np.testing.assert_allclose(scores, everything.decision_function(frame), atol=1e-9)
     with pytest.raises(ValueError, match="keep_columns names 'wen'"):
         AutoLCC(keep_columns=["wen"]).fit(frame, labels)
+    with pytest.raises(ValueError, match=r"drop='when' is one name: give a list"):
+        fit_table(frame.assign(y=labels), "y", drop="when")
+    for keep in ("when", 5):
+        with pytest.raises(ValueError, match="neither a list of names nor 'all'"):
+            AutoLCC(keep_columns=keep).fit(frame, labels)
+    with pytest.raises(ValueError, match="keep_columns names 'when'"):
+        AutoLCC(keep_columns=["when"]).fit(np.eye(4), [0, 1, 0, 1])
 
 
 def test_a_left_out_column_changes_no_part_of_an_additive_model():

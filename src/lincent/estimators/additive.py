@@ -55,6 +55,7 @@ from lincent.estimators.validation import (
     POSITIVE,
     Calibrated,
     CommonParameters,
+    Number,
 )
 from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
@@ -439,7 +440,7 @@ class AdditiveModel(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "n_knots": [Interval(Integral, 3, None, closed="left")],
-        "interactions": [NONNEGATIVE],
+        "interactions": [Number(Integral, 0, None, closed="left")],
     }
 
     def _fit_table(self, X: Any, y: Any, sample_weight: Any, seed: int, limits: Controls) -> None:
@@ -604,6 +605,8 @@ class AdditiveModel(BaseEstimator):
                 f"column={column!r} is not there: give a name of {names[:5]!r}... or a number "
                 f"below {self.n_features_in_} of a column that is used."
             )
+        if not 0 <= rule < self._coef.shape[1]:
+            raise ValueError(f"rule={rule!r} is no index of {self._coef.shape[1]} decision values.")
         x, Z = self._grid(int(index))
         features = self._terms.apply(Z) - self._means
         mine = self._terms.owners == index
@@ -855,7 +858,7 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonPara
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AdditiveModel._parameter_constraints,
-        "interactions": [NONNEGATIVE, StrOptions({"auto"})],
+        "interactions": [Number(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
     def _select(

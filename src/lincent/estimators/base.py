@@ -441,8 +441,9 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each sample.
 
-        Classes count equally, however frequent they are, unless ``class_weight`` says otherwise. So
-        with imbalanced classes this is not always the class of the largest ``predict_proba``.
+        With ``class_weight="balanced"``, and in LCC, LCCCV and FQCC with None as well, classes
+        count equally, however frequent they are. With imbalanced classes this is then not always
+        the class of the largest ``predict_proba``.
 
         Parameters
         ----------

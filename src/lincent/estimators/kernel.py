@@ -96,9 +96,9 @@ default="rbf"
         Constant of "poly" and "sigmoid" (scikit-learn's ``SVC`` has the same default).
     n_components : int, default=None
         Number of landmarks of the Nyström map, distinct training samples drawn at random. None is
-        100 and one for each total weight of 8, at most 500, for ``norm="l2"``, and no map for ``"linf"``.
-        With ``norm="linf"`` and a number the linear program is solved in the coordinates of the
-        map, each in [-1, 1].
+        100 and one for each 8 samples (by their weight), at most 500, for ``norm="l2"``, and no map
+        for ``"linf"``. With ``norm="linf"`` and a number the linear program is solved in the
+        coordinates of the map, each in [-1, 1].
     norm : {"l2", "linf"}, default="l2"
         ``"l2"`` adds half the squared length of the direction in feature space to the loss of
         :class:`RegularizedLCC` (margins -0.5 to 1.5 and an intercept). ``"linf"`` is the paper's

@@ -47,6 +47,8 @@ def _of_classes(name: str) -> Any:
     """Return the property ``coef_`` or ``intercept_`` for that of the binary problems."""
 
     def read(model: Any) -> Any:
+        if not hasattr(model, name):
+            raise AttributeError(f"This {type(model).__name__} is not fitted yet: call fit first.")
         if has_pairs(model):
             raise AttributeError(
                 f"{type(model).__name__} with multi_class='ovo' votes between pairs of classes, so "

@@ -282,7 +282,7 @@ class StructuredLCCCV(
     n_centers : int, default=30
         Local centers per class, at most a quarter of the weight of the class.
     gammas : tuple of float, default=(0.3, 1.0)
-        Candidates for the kernel width, beside the linear model.
+        Candidates for gamma, the inverse kernel width, beside the linear model.
     Cs : array-like of float, default=None
         Candidates for C, the cost per sample. None takes totals C * n_samples of 10^-1.5, 10^-1,
         ..., 10^3.5, and for more than two classes every second of them and 0.1.

@@ -304,11 +304,15 @@ class TableClassifier(BaseEstimator):
         """Return the positions of the columns that are used; warn of the others of a frame."""
         everything = np.arange(len(table.names))
         keep = self.keep_columns
-        if table.matrix is not None or (isinstance(keep, str) and keep == "all"):
+        if isinstance(keep, str) and keep == "all":
             return everything
+        if isinstance(keep, str) or not np.iterable(keep):
+            raise ValueError(f"keep_columns={keep!r} is neither a list of names nor 'all'.")
         unknown = [name for name in keep if name not in table.names]
         if unknown:
             raise ValueError(f"keep_columns names {unknown[0]!r}, which X has not.")
+        if table.matrix is not None:
+            return everything
         stated = select_categorical(
             self.categorical_features, table.names, [False] * len(everything)
         )

@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import numpy as np
 from sklearn import get_config
 from sklearn.utils import assert_all_finite
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -51,6 +51,7 @@ NONNEGATIVE = Number(numbers.Real, 0, np.inf, closed="left")
 COUNT = Number(numbers.Integral, 1, None, closed="left")
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "class_weight": [dict, StrOptions({"balanced"}), None],
+    "cv": ["cv_object", HasMethods("split")],
     "multi_class": [StrOptions({"ovr", "ovo"})],
     "probability": [StrOptions({"sigmoid", "isotonic"}), None],
     "tol": [POSITIVE],

@@ -352,8 +352,8 @@ class KernelLandmarks(RBFFeatures):
     n_landmarks : int, default=300
         How many unique samples are drawn as landmarks.
     gamma : float, default=1.0
-        Width of the kernel exp(-gamma * r^2 / v), r a distance and v the total variance of the
-        columns.
+        Inverse width of the kernel exp(-gamma * r^2 / v), r a distance and v the total variance of
+        the columns.
     max_share : float, default=0.5
         Landmarks are at most this fraction of the unique samples.
     include_columns : bool, default=True
@@ -419,8 +419,8 @@ class LocalCenters(RBFFeatures):
     n_centers : int, default=30
         Local centers per class, at most a quarter of the weight of the class.
     gamma : float, default=1.0
-        Width of the kernel exp(-gamma * r^2 / v), r the distance between sample and center, v the
-        total variance of the columns.
+        Inverse width of the kernel exp(-gamma * r^2 / v), r the distance between sample and center,
+        v the total variance of the columns.
     include_columns : bool, default=True
         Whether the columns themselves come first.
     categorical_features : array-like of bool, int or str, default=None

@@ -8,9 +8,11 @@ features, ``ProjectionDisplay`` and ``ScoresDisplay`` show samples along one sco
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from lincent._errors import import_optional
@@ -203,7 +205,12 @@ class CoefficientsDisplay(Display):
     def __init__(
         self, coefs: Any, feature_names: Any = None, positive: Any = None, n_largest: int = 20
     ) -> None:
+        check_scalar(n_largest, "n_largest", Integral, min_val=1)
         self.coefs, self.n_largest = np.asarray(coefs, dtype=float), n_largest
+        if feature_names is not None and len(feature_names) != len(self.coefs):
+            raise ValueError(
+                f"feature_names has {len(feature_names)} names for {len(self.coefs)} coefficients."
+            )
         self._size = 6.4, 0.9 + 0.28 * max(min(len(self.coefs), n_largest), 4)
         named = names_of(None, len(self.coefs)) if feature_names is None else feature_names
         self.feature_names, self.positive = [str(name) for name in named], positive
@@ -660,6 +667,7 @@ class ImpactDisplay(Display):
     def __init__(self, impact: Any, labels: Any, names: Any = None, n_largest: int = 15) -> None:
         self.impact, self.labels = np.asarray(impact, dtype=float), np.asarray(labels)
         self.names = np.arange(len(self.impact)) if names is None else np.asarray(names)
+        check_scalar(n_largest, "n_largest", Integral, min_val=1)
         rows = np.argsort(-self.impact, kind="stable")[:n_largest]
         # Samples on the margin violate it by rounding errors; they are no outliers.
         self.shown = rows[self.impact[rows] > 1e-8 * self.impact.max(initial=0.0)]

@@ -340,11 +340,15 @@ def warn_uncertified(what: str) -> None:
 
 def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
     """Return candidate values as an array of one or more positive numbers."""
-    grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    kind = "numbers above 0" if infinite else "finite numbers above 0"
+    message = f"{name}={values!r} is not usable: give a list of {kind}."
+    try:
+        grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(message) from error
     usable = (grid > 0) & (grid < np.inf) | (infinite & (grid == np.inf))
     if grid.ndim != 1 or not grid.size or not usable.all():
-        kind = "numbers above 0" if infinite else "finite numbers above 0"
-        raise ValueError(f"{name}={values!r} is not usable: give a list of {kind}.")
+        raise ValueError(message)
     return grid
 
 

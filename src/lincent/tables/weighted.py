@@ -52,7 +52,10 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError(
             "sample_weight has complex numbers or masked entries; give one real number per row."
         )
-    weight = np.array(sample_weight, dtype=np.float64)
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight holds no numbers: {error}.") from error
     if weight.shape != (n_samples,):
         raise ValueError(
             f"sample_weight has shape {weight.shape}; give one weight for each of the {n_samples} "

@@ -152,6 +152,9 @@ def fit_table(
     name = method_name(method)
     classifier = make_classifier(name, params or {}, random_state=random_state, n_jobs=n_jobs)
     check_threshold(metric, threshold, costs=costs)
+    for option, names in (("drop", drop), ("ids", ids), ("keep", keep)):
+        if isinstance(names, str):
+            raise ValueError(f"{option}={names!r} is one name: give a list, [{names!r}].")
     options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, group)
     started = time.perf_counter()
     large = find_large(data, reading, options, random_state, log)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def predict_file(
         what = f"The format {output_format!r} (--output-format)"
         raise AppError(f"{what} is neither csv nor parquet.")
     by_name = CSV if is_stream(output) else format_from_name(output)
-    output_format = output_format or by_name or CSV
+    output_format = output_format or by_name or ("" if Path(output).suffix else CSV)
     if output_format not in (CSV, PARQUET):
         raise AppError(f"{output}: predictions are written as CSV or Parquet: name such a file.")
     check_output(output, force=force, others=(data,))
@@ -225,6 +226,8 @@ def _scored_batches(
 ) -> Iterator[Any]:
     """Yield record batches of kept and new columns; count what was done in ``run``."""
     classes = model.classifier.classes_
+    if reasons < 0:
+        raise AppError(f"reasons is a number of columns, 0 or more, got {reasons}.")
     if threshold is not None:
         positive = None if model.threshold is None else model.threshold.positive
         check_threshold(None, threshold, classes, positive)
