@@ -44,7 +44,10 @@ else:
             "lcc_path": "estimators.linear_cv",
             "show_versions": "_versions",
         },
-        modules=("callbacks", "export", "features", "inspection", "paper", "tables", "workflow"),
+        modules=(
+            *("callbacks", "export", "features", "inspection", "model_selection", "paper"),
+            "workflow",
+        ),
     )
 
 

@@ -148,7 +148,7 @@ default="rbf"
     centers_ : ndarray of shape (2,) or (n_problems, 2)
         The class centers on the projected line, negative class first.
     gamma_ : float
-        ``gamma`` as a number.
+        ``gamma`` as a number. Absent for ``kernel="precomputed"``.
     n_components_ : int or None
         Number of landmarks of the map; None where there is no map.
     objective_, dual_objective_ : float or ndarray of shape (n_problems,)

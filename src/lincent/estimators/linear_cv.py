@@ -174,7 +174,8 @@ class LCCCV(
     C_, discriminator_ : float, str
         The chosen values.
     margin_, relative_margin_ : float or ndarray of shape (n_problems,)
-        The chosen margin, and the fraction of the largest feasible margin that it is.
+        The chosen margin, and the fraction of the largest feasible margin that it is. Absent with
+        ``refit=False``.
     best_index_, best_params_, best_score_ : int, dict, float
         The chosen candidate in ``cv_results_``, its parameters and its mean score.
     cv_results_ : dict of arrays

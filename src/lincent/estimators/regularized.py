@@ -115,7 +115,8 @@ class RegularizedLCC(
         The direction beta of each binary subproblem. One-vs-one models of several classes vote
         between pairs and have `feature_importances_` instead.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Minus the threshold on the projected line.
+        Minus the threshold on the projected line; for one-vs-one models of several classes absent,
+        too.
     centers_ : ndarray of shape (2, n_features) or (n_problems, 2, n_features)
         The class centers, negative class first.
     objective_, dual_objective_ : float or ndarray of shape (n_problems,)
