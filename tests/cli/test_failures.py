@@ -259,7 +259,7 @@ def test_unusable_outputs_and_numbers_of_reasons_are_refused(files, model):
     from lincent.workflow import predict_file
 
     for given, how in (("o.xyz", {}), ("o.csv", {"reasons": -1})):
-        with pytest.raises(ValueError, match="name such a file|0 or more, got -1"):
+        with pytest.raises(ValueError, match=r"name such a file|0 or more, got -1"):
             predict_file(model, files / "new.csv", files / given, **how)
         assert not (files / given).exists()
 

@@ -125,7 +125,12 @@ def test_a_sample_keeps_duplicates_together_and_small_classes():
     weight = np.ones(120)
     weight[:4] = 0.0
     rows = training(weight)
-    few = rows.sample(40)
+    few = rows.sample(40, rows.totals)
+    drawn = rows.drawn(few, rows.totals)
+    assert drawn.weight.sum() == pytest.approx(rows.weight[few].sum())
+    np.testing.assert_allclose(
+        drawn.totals / drawn.totals.sum(), rows.totals / rows.totals.sum(), rtol=1e-6
+    )
     assert 30 <= len(np.unique(rows.keys[few])) <= 44
     assert few.min() >= 4
     counts = np.unique(rows.keys[few], return_counts=True)[1]

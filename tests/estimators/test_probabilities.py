@@ -297,6 +297,40 @@ def test_outlying_samples_do_not_flatten_the_probabilities(name, method):
     assert log_loss(y[700:], chance) < log_loss(y[700:], theirs) + 0.02
 
 
+RARE = {
+    "AutoLCC": ("lincent.estimators.auto", {"SEARCH_ROWS": 1000, "FIT_ROWS": 3000}),
+    "AdditiveLCCCV": ("lincent.estimators.additive", {"SAMPLE_ROWS": 1000}),
+    "RegularizedLCCCV": ("lincent.sources.hashing", {"RANKED": 200, "SCORED": 1000}),
+}
+"""Classes with many samples, of which some are drawn or scored."""
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_samples_with_more_of_a_rare_class_do_not_raise_its_probability(name, monkeypatch):
+    home, sizes = RARE[name]
+    for constant, size in sizes.items():
+        monkeypatch.setattr(f"{home}.{constant}", size)
+    X, y = data(12_000, share=0.02)
+    model = made(name).fit(X[:8000], y[:8000])
+    drawn = np.isfinite(model.out_of_fold_probabilities_).all(axis=1)
+    assert y[:8000][drawn].mean() > 0.04  # or this tests nothing
+    p = model.predict_proba(X[8000:])[:, 1]
+    assert p.mean() == pytest.approx(0.02, rel=0.3)
+    base = log_loss(y[8000:], np.full(len(p), 0.02))
+    assert log_loss(y[8000:], p) < 0.9 * base
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", None])
+def test_auto_lcc_has_the_same_nested_score_with_any_class_weight(class_weight):
+    """Without balanced costs nearly all scores of a rare class are beyond the threshold."""
+    X, y = data(1500, share=0.03)
+    model = lincent.AutoLCC(class_weight=class_weight).fit(X, y)
+    assert model.nested_score_ > model.best_score_ - 0.03
+    proba = model.predict_proba(X)[:, 1]
+    threshold = 0.5 if class_weight is None else y.mean()
+    np.testing.assert_array_equal(model.predict(X), proba > threshold)
+
+
 def test_probabilities_that_say_no_more_than_the_frequencies_are_warned_of():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 20)), rng.integers(0, 2, 300)

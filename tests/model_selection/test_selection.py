@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from lincent.estimators.calibration import Softmax
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
 from lincent.model_selection.selection import (
     Criterion,
     ScoredCandidate,
+    aligned,
     best_blend,
     best_candidates,
     choose_shift,
+    final_calibrator,
     greedy_weights,
     log_losses,
     mean_scores,
@@ -24,6 +27,9 @@ CODES = (RNG.random(300) < 0.2).astype(int)
 LABELS = Labels(CODES, np.ones(300), 2)
 CLASSES = np.array(["no", "yes"])
 FOLDS = np.array_split(RNG.permutation(300), 5)
+EVEN = 1 / np.bincount(CODES)
+"""Costs of a sample that give both classes the same total."""
+COMMON = Softmax(1.0, np.zeros(2), -np.inf, np.inf)
 
 
 @pytest.fixture(autouse=True)
@@ -79,13 +85,14 @@ def test_ties_go_to_the_first_candidate():
 def test_threshold_is_moved_only_where_it_is_off():
     metric = make_metric("balanced_accuracy", CLASSES)
     off = candidate(1.5, shift=3.0).scores
-    criterion = Criterion(metric, shift=True)
-    shift = choose_shift(off, LABELS, FOLDS, criterion)
+    criterion = Criterion(metric, EVEN, shift=True)
+    shift = choose_shift(off, LABELS, FOLDS, criterion, final_calibrator(off, LABELS))
     assert shift[0] < -1.5
     assert metric(off + shift, LABELS) > metric(off, LABELS) + 0.1
     # Another threshold can be better by chance; it must be by more than the error of the gain.
     noise = RNG.normal(size=(300, 1))
-    assert abs(choose_shift(noise, LABELS, FOLDS, criterion)[0]) < 3.0
+    calibrator = final_calibrator(noise, LABELS)
+    assert abs(choose_shift(noise, LABELS, FOLDS, criterion, calibrator)[0]) < 3.0
 
 
 def test_thresholds_of_several_classes_move_by_their_log_frequencies():
@@ -96,7 +103,9 @@ def test_thresholds_of_several_classes_move_by_their_log_frequencies():
     scores = 2.0 * np.eye(3)[codes] + RNG.normal(size=(600, 3)) + log_frequency
     metric = make_metric("balanced_accuracy", np.arange(3))
     folds = np.array_split(RNG.permutation(600), 5)
-    shift = choose_shift(scores, labels, folds, Criterion(metric, shift=True))
+    flat = Softmax(0.0, np.zeros(3), -np.inf, np.inf)  # says nothing
+    criterion = Criterion(metric, np.ones(3), shift=True)
+    shift = choose_shift(scores, labels, folds, criterion, flat)
     ratio = shift / log_frequency
     np.testing.assert_allclose(ratio, ratio[0])
     assert ratio[0] < 0
@@ -109,7 +118,9 @@ def test_nested_score_of_noise_is_not_that_of_the_luckiest():
     for _ in range(10):
         candidates = [candidate(0.0) for _ in range(30)]
         lucky.append(max(metric(s.scores, LABELS) for s in candidates))
-        nested.append(nested_scores(candidates, LABELS, FOLDS, Criterion(metric), 1)[1])
+        nested.append(
+            nested_scores(candidates, LABELS, FOLDS, Criterion(metric, EVEN), 1, COMMON)[1]
+        )
     assert np.mean(lucky) > 0.57
     assert np.mean(nested) < np.mean(lucky) - 0.03
 
@@ -132,7 +143,7 @@ def scored_candidates(n_folds=4):
 def test_the_best_candidates_are_selected_and_dropped_ones_are_not():
     *found, labels = scored_candidates()
     metric = make_metric(None, np.arange(2))
-    selection = select(*found, labels, Criterion(metric), 2)
+    selection = select(*found, labels, Criterion(metric, np.ones(2)), 2)
     assert [selection.candidates[k].feature_map for k in selection.blend.chosen] == ["splines"] * 2
     assert selection.by_feature_map().keys() == {"splines"}
     table = selection.cv_results()
@@ -141,27 +152,38 @@ def test_the_best_candidates_are_selected_and_dropped_ones_are_not():
     assert table["rank_test_score"].max() >= 5
     np.testing.assert_array_equal(table["n_folds"], [4, 4, 4, 4, 1, 1])
     assert table["params"][1] == {"feature_map": "columns", "C": 10 / 120}
-    assert not selection.shift.any()
+    assert abs(selection.shift[0]) < 0.3  # of two equally frequent classes of equal costs
     assert metric(selection.scores, labels) >= selection.nested_score > 0.9
 
 
 @pytest.mark.parametrize("n_folds", [1, 2])
 def test_samples_that_were_not_held_out_take_no_part(n_folds):
     *found, labels = scored_candidates(n_folds)
-    selection = select(*found, labels, Criterion(make_metric(None, np.arange(2))), 1)
+    selection = select(*found, labels, Criterion(make_metric(None, np.arange(2)), np.ones(2)), 1)
     np.testing.assert_array_equal(selection.samples, np.flatnonzero(np.arange(120) % 4 < n_folds))
     assert len(selection.scores) == len(selection.samples)
     assert np.isnan(selection.nested_score) == (n_folds == 1)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_aligned_scores_have_the_same_probabilities(n_classes):
+    scores = RNG.normal(size=(20, n_classes if n_classes > 2 else 1))
+    own, common = (
+        Softmax(slope, RNG.normal(size=n_classes), -np.inf, np.inf) for slope in (2.0, 0.3)
+    )
+    found = common.probability(aligned(scores, own, common))
+    np.testing.assert_allclose(found, own.probability(scores))
+    np.testing.assert_array_equal(aligned(scores, own, own), scores)
+
+
 def test_few_candidates_are_selected_forward():
     metric = make_metric(None, CLASSES)
     candidates = [candidate(q, name=name) for q, name in ((0.2, "columns"), (1.0, "splines"))]
-    selection = select(candidates, np.ones(2), FOLDS, LABELS, Criterion(metric), 2)
-    few = select_few(selection, candidates, FOLDS, LABELS, Criterion(metric, shift=True), 1)
+    selection = select(candidates, np.ones(2), FOLDS, LABELS, Criterion(metric, EVEN), 2)
+    few = select_few(selection, candidates, FOLDS, LABELS, Criterion(metric, EVEN, shift=True), 1)
     assert few.blend.chosen == [1]
     np.testing.assert_allclose(few.scores, candidates[1].scores / candidates[1].deviation)
-    again = select_few(selection, candidates[1:], FOLDS, LABELS, Criterion(metric), 2)
+    again = select_few(selection, candidates[1:], FOLDS, LABELS, Criterion(metric, EVEN), 2)
     assert again.blend.chosen == [1]
 
 
@@ -217,6 +239,8 @@ def test_the_nested_score_of_many_separate_members_is_not_flattered():
         candidates = [candidate(0.0, name=f"map {k}") for k in range(12)]
         separate = {f"map {k}" for k in range(1, 12)}
         nested.append(
-            nested_scores(candidates, LABELS, FOLDS, Criterion(metric, False, separate), 1)[1]
+            nested_scores(
+                candidates, LABELS, FOLDS, Criterion(metric, EVEN, False, separate), 1, COMMON
+            )[1]
         )
     assert abs(np.mean(nested) - 0.5) < 0.06

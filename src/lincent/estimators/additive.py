@@ -37,7 +37,7 @@ from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
-from lincent.estimators.calibration import OutOfFoldScores
+from lincent.estimators.calibration import OutOfFoldScores, score_scale
 from lincent.estimators.problem import run_jobs
 from lincent.estimators.remote import RemoteTraining
 from lincent.estimators.tabular import (
@@ -447,14 +447,15 @@ class AdditiveModel(BaseEstimator):
         whole: TrainingRows | RemoteTraining
         if is_streamed(X):
             training = self._open_remote(X, y, sample_weight)
-            rows = given = sample_of_remote(training, seed, SAMPLE_ROWS)[0]
+            given = sample_of_remote(training, seed, SAMPLE_ROWS)[0]
             whole, totals = training, training.totals
+            rows = given.drawn(np.arange(len(given.codes)), totals)
         else:
             given = self._open_table(X, y, sample_weight, seed)
             rows = given.merged()
             whole, totals = rows, given.totals
-            index = np.arange(len(rows.Z)) if self._own_folds else rows.sample(SAMPLE_ROWS)
-            rows = rows if len(index) == len(rows.Z) else rows[index]
+            index = np.arange(len(rows.Z)) if self._own_folds else rows.sample(SAMPLE_ROWS, totals)
+            rows = rows if len(index) == len(rows.Z) else rows.drawn(index, totals)
         sample = AdditiveProblem(rows, self._costs(totals), limits, self.n_jobs)
         signs = _check_monotonic_cst(self, self.monotonic_cst)
         if np.any(signs) and len(self.classes_) > 2:
@@ -502,6 +503,15 @@ class AdditiveModel(BaseEstimator):
         own = solution.rules
         if whole is not sample.rows:
             solution, self._means = fit_whole(whole, sample, terms, C)
+            if self.probability is not None:
+                # With the same C, scores of more samples are larger than those calibrated on.
+                rows, n_classes = sample.rows, len(self.classes_)
+                now, then = (
+                    score_scale(seen.features @ rules[:-1], rows.codes, rows.weight, n_classes)
+                    for rules in (solution.rules, own)
+                )
+                self._calibration = replace(self._calibration, scale=now / then)
+                self.out_of_fold_scores_ *= now / then
         self._terms = terms
         self._coef = solution.rules[:-1]
         offset = solution.rules[-1]

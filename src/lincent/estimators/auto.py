@@ -134,10 +134,10 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
     margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
-        Costs of the classes; "balanced" gives all the same total. ``predict`` is the class with the
-        largest product of probability and cost: with None the most probable one, with "balanced"
-        the one whose probability is largest relative to its frequency. A scorer that uses predicted
-        labels chooses the threshold instead.
+        Costs by which a class is predicted, the one with the largest product of probability and
+        cost: with None the most probable one, with "balanced" the one whose probability is largest
+        relative to its frequency. Decision values and probabilities are the same with all costs.
+        A scorer that uses predicted labels may choose another threshold.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
     keep_columns : list of str or "all", default=()
@@ -257,28 +257,32 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             columns = mean_and_deviation(data.Z, data.weight)
             data = self._set_scaling(data, Columns(*columns, used.min(axis=0), used.max(axis=0)))
             total = data.totals
-        costs = self._costs(total)
-        totals = total.tolist()
+        # Models have balanced costs whatever the frequencies: with few samples of a class and other
+        # costs nearly all scores are beyond the threshold. Costs decide what is predicted.
+        n_classes = len(self.classes_)
+        costs = Costs(np.full(n_classes, 1 / n_classes), check_hinge_range(self.margin_range))
 
         # Compare the candidates on a sample.
         # Folds of the user index samples of X: then all are searched.
         everything = np.arange(len(data.codes))
-        index = everything if self._own_folds else data.sample(SEARCH_ROWS, totals)
-        searched = self._scaled(data[index])
+        index = everything if self._own_folds else data.sample(SEARCH_ROWS, total)
+        searched = self._scaled(data.drawn(index, total))
         shared = SharedFeatures(searched, seed)
         names = self._candidate_names(names, own, searched, training is not None)
         criterion = Criterion(
             make_metric(self.scoring, self.classes_),
+            check_class_weight(self.class_weight, self.classes_, total).factor,
             scores_labels(self.scoring, self.classes_),
             [name for name in names if is_sparse(name, own)],
         )
-        sampled = data.sample(FIT_ROWS, totals)
-        further = self._scaled(data[np.setdiff1d(sampled, index)]).merged()
+        sampled = data.sample(FIT_ROWS, total)
+        further = data.drawn(sampled, total)[~np.isin(sampled, index)]
+        further = self._scaled(further).merged()
         selection = self._search(searched, further, costs, names, own, shared, criterion, limits)
 
         # Fit the selected ones, certified, to a larger sample or to all.
         samples = index[selection.samples]
-        fitted = self._scaled(data[sampled]).merged()
+        fitted = self._scaled(data.drawn(sampled, total)).merged()
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
         if len(sampled) == len(index) and SPLINES in shared.blocks.fitted:
             # Splines of a search have the full size: these samples need not fit them again.
@@ -290,14 +294,14 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         # Of more samples, others choose a few of the models; these are fitted to all.
         others = None
         if not limits.out_of_time():
-            others = np.setdiff1d(data.sample(FIT_ROWS + COMPARED_ROWS, totals), sampled)
+            others = np.setdiff1d(data.sample(FIT_ROWS + COMPARED_ROWS, total), sampled)
             n_unique, n_present = (len(np.unique(v[others])) for v in (data.keys, data.codes))
-            if n_unique < COMPARED_ROWS // 2 or n_present < len(totals):
+            if n_unique < COMPARED_ROWS // 2 or n_present < len(total):
                 others = None
         grown = fitted
         if others is not None and training is None:
-            rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), totals), others)
-            grown = self._scaled(data[rest]).merged()
+            rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), total), others)
+            grown = self._scaled(data.drawn(rest, total)).merged()
         leaves = [
             model
             for name, Cs in chosen.items()
@@ -305,7 +309,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             for model in self._fit_leaves(blocks, name, Cs, grown, limits)
         ]
         if others is not None:
-            held_out = self._scaled(data[others])
+            held_out = self._scaled(data.drawn(others, total))
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
             selection = select_few(
                 selection,
@@ -324,16 +328,17 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         if training is not None or others is not None:
             source = data if training is None else training
             if source.shape[0] > 2 * START_ROWS:
-                some = data[data.sample(START_ROWS, totals)]
+                some = data.drawn(data.sample(START_ROWS, total), total)
                 loose = replace(limits, tol=max(self.tol, START_TOL))
                 models = self._refit(models, blocks, some, costs, loose)
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
-        self._set_results(selection, costs.by_class / total)
+        self._set_results(selection)
         if training is None:  # the sample of blocks has no positions
             self._set_out_of_fold(selection, samples, len(data.codes))
-            probabilities = self.out_of_fold_probabilities_
-            warn_if_uninformative(self, probabilities, data.codes, data.weight)
+            scored = data.drawn(samples, total)
+            probabilities = self.out_of_fold_probabilities_[samples]
+            warn_if_uninformative(self, probabilities, scored.codes, scored.weight)
         self._set_model([*models, *leaves], selection, blocks)
 
     def _refit(
@@ -388,12 +393,11 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
     ) -> list[tuple[Direction, ...]]:
         """Return linear models on leaves for each C; of many classes one against the rest."""
         training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
-        costs = check_class_weight(self.class_weight, self.classes_, training.totals)
+        costs = check_class_weight("balanced", self.classes_, training.totals)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, 0)
         paths = []
         for task in binary_tasks(len(self.classes_), "ovr"):
-            problem = training.task(task, costs)
-            problem = problem.balanced() if isinstance(self.class_weight, str) else problem
+            problem = training.task(task, costs).balanced()
             paths.append(fit.directions(problem, Cs))
         return list(zip(*paths, strict=True))
 
@@ -558,15 +562,10 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             for (first, second), value in sorted(largest.items(), key=lambda one: (-one[1], one[0]))
         ]
 
-    def _set_results(self, selection: Selection, factors: np.ndarray) -> None:
-        """Set the results of the search; ``factors`` are the costs of a sample by class."""
+    def _set_results(self, selection: Selection) -> None:
+        """Set the results of the search."""
         self._shift, self.nested_score_ = selection.shift, selection.nested_score
         self._calibration: Softmax = selection.calibrator
-        calibrator = selection.calibrator
-        if not scores_labels(self.scoring, self.classes_) and calibrator.slope > 0:
-            # The predicted class is that of the largest probability times cost.
-            offset = (calibrator.offset + np.log(factors)) / calibrator.slope
-            self._shift = offset[1:] - offset[:1] if len(offset) == 2 else offset
         self.cv_results_ = selection.cv_results()
         complete = selection.n_folds == selection.n_folds.max()
         self.best_index_ = int(np.where(complete, selection.values, -np.inf).argmax())

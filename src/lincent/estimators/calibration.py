@@ -359,7 +359,11 @@ class OutOfFoldScores:
 
 
 def score_scale(
-    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int, strategy: str
+    scores: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    n_classes: int,
+    strategy: str = "ovr",
 ) -> float:
     """Return the mean distance between the median scores of the two sides of a subproblem."""
     distances = []

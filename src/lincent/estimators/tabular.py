@@ -54,7 +54,13 @@ from lincent.sources.shared_reads import merge_results
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.encoder import NamedColumns, TableEncoder, named_columns, select_categorical
 from lincent.tables.infer import columns_left_out
-from lincent.tables.weighted import Columns, check_weights, merged, shares_of_classes
+from lincent.tables.weighted import (
+    Columns,
+    check_weights,
+    merged,
+    poststratified,
+    shares_of_classes,
+)
 
 TOTAL_COSTS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
 """Candidates for C as totals over all samples, C times their weight, for two classes."""
@@ -114,23 +120,28 @@ class TrainingRows:
 
         return read
 
+    def drawn(self, index: np.ndarray, totals: np.ndarray) -> TrainingRows:
+        """Return a sample of ``sample`` with the class frequencies of the population."""
+        rows = self[index]
+        return replace(rows, weight=poststratified(rows.codes, rows.weight, totals))
+
     def merged(self) -> TrainingRows:
         """Return the unique samples in the order of their hashes, with total weights."""
         everything = np.arange(len(self.codes))
         index, weight = merged(everything, self.keys, self.codes, self.weight)
         return replace(self[index], weight=weight)
 
-    def sample(self, count: int, totals: Sequence[float] | None = None) -> np.ndarray:
+    def sample(self, count: int, totals: np.ndarray) -> np.ndarray:
         """Return the indices of about ``count`` unique samples, stratified by class weight.
 
         Drawn by hash, so duplicates stay together and the order of the samples does not matter.
-        ``totals`` are the weights of the classes where these samples are drawn themselves.
+        ``totals`` are the weights of the classes in the population.  Rare classes have more than
+        their share: ``drawn`` mends their weights.
         """
         used = self.weight > 0
         classes = [np.flatnonzero(used & (self.codes == k)) for k in np.unique(self.codes)]
         unique = [np.unique(self.keys[rows]) for rows in classes]
-        weights = totals or [float(self.weight[rows].sum()) for rows in classes]
-        counts = shares_of_classes([len(hashes) for hashes in unique], weights, count)
+        counts = shares_of_classes([len(hashes) for hashes in unique], totals.tolist(), count)
         drawn = [
             rows[self.keys[rows] <= hashes[some - 1]]
             for rows, hashes, some in zip(classes, unique, counts, strict=True)

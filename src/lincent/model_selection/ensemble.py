@@ -61,6 +61,7 @@ from lincent.model_selection.search import (
     warn_uncertified,
 )
 from lincent.sources.landmarks import RowMapping
+from lincent.tables.weighted import poststratified
 
 TOTAL_COSTS = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """Default costs as totals over all samples: C times the weight of the training part."""
@@ -511,19 +512,23 @@ class FoldEnsemble:
     ) -> None:
         """Calibrate probabilities on the out-of-fold decision values of the ensemble."""
         first, n_classes = results[0], len(training.classes)
+        # Of a class with very many samples some are scored.
+        weight = poststratified(first.codes, first.weight, training.totals)
         pairs = zip(results, weights, strict=True)
         scores = np.stack([result.averaged(part) for result, part in pairs], axis=1)
         if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
             unseen = OutOfFoldScores(
-                scores, first.codes, first.weight, first.rows, n_classes, self.multi_class
+                scores, first.codes, weight, first.rows, n_classes, self.multi_class
             )
             self._calibration = unseen.calibration(str(self.probability), 1.0)
             return
         whole = np.full((len(training.codes), scores.shape[1]), np.nan)
         whole[first.rows] = scores
+        counted = np.zeros(len(whole))
+        counted[first.rows] = weight
         part = np.full(len(whole), -1)
         fold = calibration_folds(training.X, training.codes, training.weight)
         part[first.rows] = fold[first.rows]
         OutOfFoldScores(
-            whole, training.codes, training.weight, part, n_classes, self.multi_class
+            whole, training.codes, counted, part, n_classes, self.multi_class
         ).calibrate(self, 1.0)

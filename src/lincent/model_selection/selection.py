@@ -40,6 +40,8 @@ class Criterion(NamedTuple):
     """By what candidates are selected."""
 
     metric: Metric
+    costs: np.ndarray
+    """Of a sample of each class: the predicted class has the largest probability times cost."""
     shift: bool = False
     """Whether the threshold is chosen by the metric."""
     separate: Sequence[str] = ()
@@ -175,27 +177,34 @@ def best_blend(
 
 
 def choose_shift(
-    scores: np.ndarray, labels: Labels, folds: Sequence[np.ndarray], criterion: Criterion
+    scores: np.ndarray,
+    labels: Labels,
+    folds: Sequence[np.ndarray],
+    criterion: Criterion,
+    calibrator: Softmax,
 ) -> np.ndarray:
     """Return what is added to the decision values before labels are predicted.
 
-    Zero, the threshold of the training, unless another one is better in the mean over folds by more
-    than one standard error.  Candidates are thresholds at quantiles for two classes, and multiples
-    of the log-frequencies of the classes for more.
+    That of the largest probability times cost, unless another one is better in the mean over folds
+    by more than one standard error.  Candidates are thresholds at quantiles for two classes, and
+    multiples of the log-frequencies of the classes for more.
     """
+    usual = np.zeros(scores.shape[1])
+    if calibrator.slope > 0:
+        offset = (calibrator.offset + np.log(criterion.costs)) / calibrator.slope
+        usual = offset if len(usual) > 1 else offset[1:] - offset[:1]
     if not criterion.shift:
-        return np.zeros(scores.shape[1])
+        return usual
     if labels.n_classes == 2:
         fractions = np.linspace(0.01, 0.99, N_THRESHOLDS)
         thresholds = quantiles(scores[:, 0], labels.weight, fractions)
-        shifts = np.concatenate([np.zeros((1, 1)), -thresholds[:, None]])
+        shifts = np.concatenate([usual[None], -thresholds[:, None]])
     else:
         total = np.bincount(labels.codes, labels.weight, labels.n_classes)
         log_frequency = np.log(np.maximum(total / labels.weight.sum(), 1e-12))
         slope = max(fit_softmax(scores, *labels[:2]).slope, 1e-6)
         amounts = np.linspace(-1.0, 2.0, 13) / slope
-        none = np.zeros((1, labels.n_classes))
-        shifts = np.concatenate([none, amounts[:, None] * log_frequency])
+        shifts = np.concatenate([usual[None], amounts[:, None] * log_frequency])
     parts = [(scores[fold], labels.subset(fold)) for fold in folds if len(fold)]
     values = np.array([[criterion.metric(s + k, own) for s, own in parts] for k in shifts])
     gain = values - values[0]
@@ -210,20 +219,34 @@ def final_calibrator(scores: np.ndarray, labels: Labels) -> Softmax:
     return fit(scores, *labels[:2])
 
 
+def aligned(scores: np.ndarray, own: Softmax, common: Softmax) -> np.ndarray:
+    """Return scores that ``common`` gives the probabilities that ``own`` gives these.
+
+    Ensembles that different folds choose have scores of different units and origins.
+    """
+    if own.slope <= 0 or common.slope <= 0:
+        return scores
+    offset = own.offset - common.offset
+    moved = own.slope * scores + (offset if scores.shape[1] > 1 else offset[1:] - offset[:1])
+    return np.asarray(moved / common.slope)
+
+
 def nested_scores(
     candidates: Sequence[ScoredCandidate],
     labels: Labels,
     folds: Sequence[np.ndarray],
     criterion: Criterion,
     count: int,
+    calibrator: Softmax,
 ) -> tuple[np.ndarray, float]:
     """Return decision values of ensembles that the other folds choose, and the nested-CV score.
 
-    The score is that of the decision values with thresholds that the other folds choose as well.
+    The values are those that ``calibrator``, of the whole ensemble, gives the probabilities of the
+    fold. The score is theirs, or that of labels by thresholds that the other folds choose.
     """
-    metric, _, separate = criterion
+    metric, separate = criterion.metric, criterion.separate
     scores = np.full((len(labels.codes), candidates[0].scores.shape[1]), np.nan)
-    shifts = np.zeros_like(scores)
+    scored = scores.copy()
     for number, held in enumerate(folds):
         rest = [fold for k, fold in enumerate(folds) if k != number and len(fold)]
         if not rest or not len(held):
@@ -236,12 +259,14 @@ def nested_scores(
         values = np.array([metric(c.scores, own) for c in inner])
         blend = best_blend(inner, values, own, count, separate)
         outer = [replace(c, scores=c.scores[held]) for c in candidates]
-        scores[held] = blend.scores(outer)
+        inside, outside = blend.scores(inner), blend.scores(outer)
+        softmax = final_calibrator(inside, own)
+        scores[held] = aligned(outside, softmax, calibrator)
         parts = np.split(np.arange(len(others)), np.cumsum([len(fold) for fold in rest])[:-1])
-        shifts[held] = choose_shift(blend.scores(inner), own, parts, criterion)
+        shift = choose_shift(inside, own, parts, criterion, softmax)
+        scored[held] = outside + shift if criterion.shift else scores[held]
     rows = np.flatnonzero(~np.isnan(scores[:, 0]))
-    shifted = (scores + shifts)[rows]
-    return scores, metric(shifted, labels.subset(rows)) if len(rows) else float("nan")
+    return scores, metric(scored[rows], labels.subset(rows)) if len(rows) else float("nan")
 
 
 @dataclass(frozen=True)
@@ -316,7 +341,8 @@ def select(
     subset = labels.subset(samples)
     blend = best_blend(own, values[complete], subset, count, criterion.separate)
     scores = blend.scores(own)
-    nested, nested_score = nested_scores(own, subset, parts, criterion, count)
+    calibrator = final_calibrator(scores, subset)
+    nested, nested_score = nested_scores(own, subset, parts, criterion, count, calibrator)
     return Selection(
         candidates,
         values,
@@ -324,10 +350,10 @@ def select(
         replace(blend, chosen=[complete[k] for k in blend.chosen]),
         samples,
         scores,
-        choose_shift(scores, subset, parts, criterion),
+        choose_shift(scores, subset, parts, criterion, calibrator),
         np.where(np.isnan(nested), scores, nested),  # a single fold has no others
         nested_score,
-        final_calibrator(scores, subset),
+        calibrator,
     )
 
 
@@ -345,7 +371,7 @@ def select_few(
     Candidates of separate feature maps are members beside them.  ``parts`` of the samples give the
     standard error by which the threshold is chosen.
     """
-    metric, _, separate = criterion
+    metric, separate = criterion.metric, criterion.separate
     rest = [k for k, one in enumerate(candidates) if one.feature_map not in separate]
     values = np.array([metric(candidates[k].scores, labels) for k in rest])
     first = [rest[k] for k in best_candidates(values, 1)]
@@ -358,6 +384,7 @@ def select_few(
         first.append(rest[int(np.argmax(gains))])
     blend = blend_members(candidates, first, separate, labels)
     scores = blend.scores(candidates)
+    calibrator = final_calibrator(scores, labels)
     keys = [(one.feature_map, one.C) for one in selection.candidates]
     positions = [keys.index((candidates[k].feature_map, candidates[k].C)) for k in blend.chosen]
     return replace(
@@ -366,6 +393,6 @@ def select_few(
         samples=np.arange(len(scores)),
         scores=scores,
         nested=scores,
-        shift=choose_shift(scores, labels, parts, criterion),
-        calibrator=final_calibrator(scores, labels),
+        shift=choose_shift(scores, labels, parts, criterion, calibrator),
+        calibrator=calibrator,
     )

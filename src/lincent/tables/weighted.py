@@ -108,6 +108,18 @@ def shares_of_classes(kinds: Sequence[int], weights: Sequence[float], count: int
     ]
 
 
+def poststratified(codes: np.ndarray, weight: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Return weights of the same sum whose totals by class are in the ratio of ``totals``.
+
+    A sample that has more of a rare class than the population then has its class frequencies.
+    """
+    own = np.bincount(codes, weight, len(totals))
+    ratio = totals * (own > 0) / np.where(own > 0, own, 1.0)
+    factor = ratio * own.sum() / (ratio @ own)
+    # Rounded: sums in another order must not show.
+    return np.asarray(weight * factor.astype(np.float32).astype(np.float64)[codes])
+
+
 def merged(
     rows: np.ndarray, keys: np.ndarray, codes: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
