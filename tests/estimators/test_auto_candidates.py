@@ -135,7 +135,7 @@ def test_a_sample_keeps_duplicates_together_and_small_classes():
     assert few.min() >= 4
     counts = np.unique(rows.keys[few], return_counts=True)[1]
     assert set(counts) == {2}
-    assert len(rows.sample(1000)) == 116
+    assert len(rows.sample(1000, rows.totals)) == 116
 
 
 def test_blocks_without_classes_are_fitted_to_the_samples_of_all_folds():

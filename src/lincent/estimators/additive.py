@@ -490,7 +490,7 @@ class AdditiveModel(BaseEstimator):
             setattr(self, name, np.where(held_out, values[index], np.nan))
 
     def _store_solution(
-        self,
+        self: Any,
         whole: TrainingRows | RemoteTraining,
         sample: AdditiveProblem,
         terms: Terms,
