@@ -82,22 +82,14 @@ REPORTS = {
 }  # fmt: skip
 """Attributes that report on the fit and are not used to predict: they may be infinite or NaN."""
 SHAPES = {
-    "_intercept": "outputs", "_rules": "tasks", "classes_": "classes",
-    "dual_coef_": "tasks support", "feature_importances_": "features",
+    "_intercept": "outputs", "dual_coef_": "tasks support", "feature_importances_": "features",
     "intercept_": "outputs", "plane_intercept_": "tasks 2",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
     "plane_coef_": "tasks 2 features",
     "priors_": "classes", "local_coef_": "tasks ...",
     "support_": "support", "support_vectors_": "support features",
 }  # fmt: skip
-"""The axes of attributes; an axis has one length in all of them; ``...`` is whatever follows."""
-
-KINDS: dict[str, Any] = {
-    "_rules": (Threshold, Nearest),
-    "classes_": "biufUO",
-    "local_classes_": "biufUO",
-}
-"""What these attributes are, where they are not arrays of numbers."""
+"""The axes of arrays; an axis has one length in all of them; ``...`` is whatever follows."""
 FIELDS: dict[type, dict[str, Any]] = {
     Threshold: {"at": "number"},
     Nearest: {"negative": "rising", "positive": "rising", "shift": "number"},
@@ -479,13 +471,13 @@ def check_columns(model: Model) -> None:
     """Check that the encoder is fitted to the columns of the schema."""
     steps, wanted = model.pipeline.steps, {n: c for c in model.schema.columns for n in c.inputs}
     encoder, width = steps[0][1], model.classifier.n_features_in_
-    require(len(steps) == 2 and isinstance(encoder, TableEncoder), "its columns are not encoded")
-    codes = vars(encoder).get("columns_")
-    require(_is_kind(codes, (EncodedColumn,)), "its columns are not encoded")
-    require([code.name for code in codes] == list(wanted), "its encoder has other columns")
-    named = list(getattr(encoder, "feature_names_in_", ())) == list(wanted)
-    named = named and type(vars(encoder).get("missing_")) is str
-    fits = named and all(_fits(code, wanted[code.name], encoder.missing_) for code in codes)
+    codes: Any = vars(encoder).get("columns_") if isinstance(encoder, TableEncoder) else None
+    encoded = len(steps) == 2 and _is_kind(codes, (EncodedColumn,))
+    require(encoded, "its columns are not encoded")
+    names, missing = [code.name for code in codes], vars(encoder).get("missing_")
+    fits = names == list(getattr(encoder, "feature_names_in_", ())) == list(wanted)
+    fits = fits and type(missing) is str
+    fits = fits and all(_fits(code, wanted[code.name], missing) for code in codes)
     require(fits, "its encoder has other columns")
     for name in ("center_", "scale_"):
         numbers = getattr(encoder, name, None)
@@ -646,17 +638,16 @@ def _check_shapes(part: Any) -> None:
         sizes["tasks"] = len(binary_tasks(sizes["classes"], getattr(part, "multi_class", "ovr")))
     for name in SHAPES.keys() & values.keys():
         value, axes = values[name], SHAPES[name]
-        require(_is_kind(value, KINDS.get(name, "bif")), f"{kind}.{name} is not what it should be")
-        shape = np.shape(value) if isinstance(value, np.ndarray) else (len(value),)
-        wanted = axes.removesuffix(" ...").split()
+        is_array = _is_kind(value, "biufUO" if name == "local_classes_" else "bif")
+        require(is_array, f"{kind}.{name} is not what it should be")
+        shape, wanted = value.shape, axes.removesuffix(" ...").split()
         known = [int(a) if a.isdigit() else sizes.setdefault(a, s) for a, s in zip(wanted, shape)]  # noqa: B905
         fits = known == list(shape[: len(wanted)]) and (len(shape) > len(wanted)) == ("..." in axes)
         require(fits, f"{kind}.{name} has the shape {shape}, which cannot be")
-    # A direction and a threshold for each binary problem.
-    names = ("coef_", "intercept_", "_coef", "_intercept")
-    lines = [values[name] for name in names if name in values]
-    if "_rules" in values:
-        fits = all(np.shape(line)[:1] == (sizes["tasks"],) for line in lines)
+    if "_rules" in values:  # a direction and a threshold for each binary problem
+        names = {"coef_", "intercept_", "_coef", "_intercept", "_rules"} & values.keys()
+        fits = _is_kind(values["_rules"], (Threshold, Nearest))
+        fits = fits and all(np.shape(values[name])[:1] == (sizes["tasks"],) for name in names)
         fits = fits and ("dual_coef_" not in values or "_intercept" in values)
         require(fits, f"{kind} has not one direction for each problem")
     if "centers_" in values and "tasks" in sizes:
