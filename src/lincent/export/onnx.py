@@ -34,7 +34,6 @@ from lincent.inspection.expression import (
     classifier_outputs,
     encoded,
     fold,
-    has_probabilities,
 )
 from lincent.tables.encoder import TableEncoder
 from lincent.tables.schema import CATEGORY
@@ -138,7 +137,7 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
         n = len(model.classes_)
         label = types.StringTensorType if is_text(model.classes_) else types.Int64TensorType
         outputs = {"label": label([rows]), "score": number([rows] if n == 2 else [rows, n])}
-        if has_probabilities(model):
+        if hasattr(model, "predict_proba"):
             outputs["probability"] = number([rows, n])
     for name, kind in outputs.items():
         operator.outputs.append(scope.declare_local_variable(name, kind))

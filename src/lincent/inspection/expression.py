@@ -424,16 +424,11 @@ def auto_blocks(model: AutoLCC, Z: Expr) -> list[tuple[Expr, Any, np.ndarray]]:
 # From scores to classes and probabilities.
 
 
-def has_probabilities(model: Any) -> bool:
-    """Return whether a classifier was fitted with probabilities."""
-    return isinstance(model, AutoLCC) or getattr(model, "probability", None) is not None
-
-
 def classifier_outputs(model: Any, X: Expr) -> dict[str, Expr | None]:
     """Describe ``decision_function`` and ``predict_proba`` (None if there is none)."""
     scores = problem_scores(model, X)
     shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
-    shares = probabilities(model, scores) if has_probabilities(model) else None
+    shares = probabilities(model, scores) if hasattr(model, "predict_proba") else None
     return {"score": class_scores(model, shifted), "probability": shares}
 
 
