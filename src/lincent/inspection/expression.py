@@ -443,7 +443,7 @@ def class_scores(model: Any, scores: Expr) -> Expr:
 
 
 def votes(scores: Expr, classes: int) -> Expr:
-    """Describe votes, and the summed scores squeezed below half a vote (see ``multiclass``)."""
+    """Describe votes, with the summed scores below half a vote (``problem.combine_scores``)."""
     first, second = (np.eye(classes)[of_pairs] for of_pairs in np.triu_indices(classes, 1))
     won = scores.apply("positive").affine(second - first, first.sum(axis=0))
     sums = scores.affine(second - first)
