@@ -327,9 +327,16 @@ def read_json(data: bytes) -> Any:
     entries = len(steps) + np.count_nonzero(bare == ord(","))
     refuse_if(entries > MOST_ENTRIES, f"has a description of more than {MOST_ENTRIES} entries")
     try:
-        return json.loads(data.decode())
+        return json.loads(data.decode(), parse_constant=_infinite)
     except (ValueError, RecursionError) as error:
         raise InvalidModelFile("is damaged: its description is not JSON") from error
+
+
+def _infinite(name: str) -> float:
+    """Return an infinite number of the header; Python's JSON also has NaN, which is none."""
+    if name == "NaN":
+        raise ValueError
+    return float(name)
 
 
 def read_array(node: Any, members: dict[str, bytes]) -> np.ndarray:
@@ -411,7 +418,7 @@ def _check_header(header: dict[str, Any]) -> None:
     require(named, "its description has a name that is not one")
     summary = header.get("summary")
     require(isinstance(summary, dict), "its description has no summary")
-    _check_plain(header)
+    _check_value(header, "its description", may_be_infinite=True)
     unit = header["summary"].get("score_scale", 1.0)
     require(type(unit) is float and 0 < unit < math.inf, "the scale of its scores is not positive")
 
@@ -425,22 +432,6 @@ def _fields_of(value: Any, kind: type) -> dict[str, Any]:
         require(type(value.get(name)) is type_, f"its description lacks {name!r} of a {what}")
     require(value.keys() <= {*types}, f"its description has a {what} with unknown fields")
     return dict(value)
-
-
-def _check_plain(value: Any) -> None:
-    """Check that all text can be encoded, which surrogates cannot, and that no number is NaN."""
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for entry in value:
-            _check_plain(entry)
-    elif isinstance(value, str):
-        fits = len(value) <= LONGEST_TEXT
-        require(fits, "its description has a name that is not one")
-        require(not re.search("[\ud800-\udfff]", value), "a name in it is no text")
-    else:
-        nan = isinstance(value, float) and math.isnan(value)
-        require(not nan, "its description has a number that is none")
 
 
 # The contents.
@@ -549,14 +540,16 @@ def _check_value(value: Any, name: str, *, may_be_infinite: bool) -> None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return
     if isinstance(value, str):
-        require(len(value) <= LONGEST_TEXT, f"{name} has {len(value)} letters")
+        require(len(value) <= LONGEST_TEXT, f"{name} has a text of {len(value)} letters")
+        # Surrogates cannot be encoded.
+        require(not re.search("[\ud800-\udfff]", value), f"{name} has a letter that is none")
     elif isinstance(value, (int, float, np.number)):
         require(may_be_infinite or math.isfinite(value), f"{name} is {value}, no finite number")
     elif isinstance(value, np.ndarray):
         finite = value.dtype.kind != "f" or may_be_infinite or np.isfinite(value).all()
         require(finite, f"{name} has an entry that is not finite")
     elif isinstance(value, (dict, list, tuple)):
-        for entry in value.values() if isinstance(value, dict) else value:
+        for entry in [*value, *value.values()] if isinstance(value, dict) else value:
             _check_value(entry, name, may_be_infinite=may_be_infinite)
     else:
         check_part(value)
