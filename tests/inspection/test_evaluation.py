@@ -5,7 +5,6 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from lincent.inspection.evaluation import (
-    HeldOut,
     auc_metric,
     errors_by_group,
     evaluate,
@@ -16,6 +15,7 @@ from lincent.inspection.evaluation import (
     threshold_table,
     wilson_interval,
 )
+from lincent.inspection.thresholds import HeldOut
 from lincent.model_selection.metrics import confusion_matrix, label_score
 
 RNG = np.random.default_rng(0)
@@ -52,8 +52,8 @@ def test_probability_metrics_are_those_of_scikit_learn(classes):
 
 def test_the_constant_prediction_and_the_order():
     rows = np.arange(200)
-    held = HeldOut(rows, TRUTH, np.eye(3)[PREDICTED], None, rows % 5, "")
-    scores = evaluate(held, np.arange(3), PREDICTED, metric="mcc")["scores"]
+    held = HeldOut(rows, TRUTH, np.arange(3), np.eye(3)[PREDICTED], None, rows % 5, "")
+    scores = evaluate(held, PREDICTED, metric="mcc")["scores"]
     assert [s["name"] for s in scores] == ["mcc", "balanced_accuracy", "accuracy", "roc_auc"]
     assert scores[0]["baseline"] == 0
     assert scores[1]["baseline"] == pytest.approx(1 / 3)
@@ -150,9 +150,8 @@ def test_a_threshold_other_than_one_half_is_told_where_it_matters():
     for n_between, told in ((0, False), (3, False), (4, True)):
         chance = np.where(codes == 1, 0.9, 0.1)
         chance[1 : 2 * n_between : 2] = 0.4  # called "yes", with the smaller probability
-        held = HeldOut(rows, classes[codes], scores, np.c_[1 - chance, chance], rows % 5, "")
-        evaluation = evaluate(held, classes, codes)
-        messages = evaluation_warnings(held, classes, evaluation, None)
+        held = HeldOut(rows, codes, classes, scores, np.c_[1 - chance, chance], rows % 5, "")
+        messages = evaluation_warnings(held, evaluate(held, codes), None)
         assert any("changes where the probability of yes" in m for m in messages) == told
 
 
@@ -172,5 +171,6 @@ def test_errors_by_group_are_those_of_either_class():
 
 def test_the_histogram_has_the_threshold_of_the_model():
     rows, codes = np.arange(100), np.arange(100) % 2
-    held = HeldOut(rows, codes, RNG.normal(size=100) + codes, None, rows % 5, "")
-    assert evaluate(held, np.arange(2), codes)["curves"]["histogram"]["threshold"] == 0.0
+    scores = RNG.normal(size=100) + codes
+    held = HeldOut(rows, codes, np.arange(2), scores, None, rows % 5, "")
+    assert evaluate(held, codes)["curves"]["histogram"]["threshold"] == 0.0

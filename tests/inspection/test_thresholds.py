@@ -6,9 +6,10 @@ import pytest
 from lincent import AutoLCC
 from lincent._errors import AppError
 from lincent.cli.models import threshold_text
-from lincent.inspection.evaluation import HeldOut, evaluate
+from lincent.inspection.evaluation import evaluate
 from lincent.inspection.thresholds import (
     DecisionThreshold,
+    HeldOut,
     choose_threshold,
     given_threshold,
     positive_code,
@@ -28,18 +29,16 @@ def held_out(n=2000, seed=0, has_probabilities=True):
     scores = rng.normal(size=n) + 1.5 * truth
     p = 1 / (1 + np.exp(-scores))
     both = np.column_stack([1 - p, p]) if has_probabilities else None
-    return HeldOut(np.arange(n), CLASSES[truth.astype(int)], scores, both, np.arange(n) % 5, "")
+    codes = truth.astype(int)
+    return HeldOut(np.arange(n), codes, CLASSES, scores, both, np.arange(n) % 5, "")
 
 
 @pytest.mark.parametrize("has_probabilities", [True, False])
 @pytest.mark.parametrize("positive", ["yes", "no"])
 def test_the_chosen_threshold_is_the_best_one(has_probabilities, positive):
     held = held_out(has_probabilities=has_probabilities)
-    codes = np.searchsorted(CLASSES, held.labels)
-    side = positive_code(CLASSES, positive)
-    threshold, predicted = choose_threshold(
-        "f1", CLASSES, codes, held.scores, held.probabilities, held.folds, positive
-    )
+    codes, side = held.codes, positive_code(CLASSES, positive)
+    threshold, predicted = choose_threshold("f1", held, positive)
 
     def f1(at):
         other = DecisionThreshold(positive, at, threshold.scale, "")
@@ -86,8 +85,8 @@ def test_the_summary_counts_what_is_found_at_the_threshold(positive):
     held = held_out(n=300)
     threshold = given_threshold(0.7, CLASSES, positive, has_probabilities=True)
     predicted = threshold.predict(CLASSES, held.scores, held.probabilities)
-    counts = evaluate(held, CLASSES, predicted, positive, threshold=threshold)["at_threshold"]
-    own, called = held.labels == positive, CLASSES[predicted] == positive
+    counts = evaluate(held, predicted, positive, threshold=threshold)["at_threshold"]
+    own, called = CLASSES[held.codes] == positive, CLASSES[predicted] == positive
     assert counts == {"found": sum(own & called), "rows": sum(own), "called": sum(called)}
     text = threshold_text(positive, **counts)
     assert f"{sum(own & called)} of {sum(own)} rows of {positive} are found" in text
@@ -100,7 +99,7 @@ def test_its_place_on_the_score_divides_the_rows_as_it_does(positive, has_probab
     held = held_out(has_probabilities=has_probabilities)
     at, scale = (0.3, "probability") if has_probabilities else (-0.4, "score")
     threshold = DecisionThreshold(positive, at, scale, "--threshold")
-    place = threshold.on_score(CLASSES, held.scores, held.probabilities)
+    place = threshold.on_score(held)
     predicted = threshold.predict(CLASSES, held.scores, held.probabilities)
     assert 0 < predicted.mean() < 1
     np.testing.assert_array_equal(held.scores >= place, predicted == 1)

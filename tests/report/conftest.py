@@ -62,10 +62,11 @@ def comparison(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def report(comparison):
-    from lincent.report.comparison import write_report
+    from lincent.report.comparison import comparison_page
+    from lincent.report.rendering import write_page
 
     result, folder = comparison
-    write_report(result, folder)
+    write_page(comparison_page(result), folder)
     return folder
 
 

@@ -20,10 +20,10 @@ from lincent.export.onnx import graph_answers, onnx_bytes
 from lincent.export.sql import sql_query
 from lincent.inspection.attribution import ROWS
 from lincent.inspection.expression import (
-    TABLE_MODELS,
     Expr,
     classifier_outputs,
     encoded,
+    own_encoding,
     plain_nodes,
     plain_value,
     substitute,
@@ -123,14 +123,13 @@ def model_outputs(model: Model, contribution: Expr | None = None) -> dict[str, E
         c.name: [token for token in MISSING_TOKENS if token not in c.categories]
         for c in model.schema.columns
     }
-    Z = encoded(encoder, columns, scaled=True, tokens=tokens)
+    Z = encoded(encoder, columns, tokens=tokens)
     outputs = classifier_outputs(classifier, Z)
     assert outputs["score"] is not None
     outputs["score"] = outputs["score"].scale(1.0 / model.score_scale)
     outputs["decision"] = _decision(model, outputs)
     if contribution is not None:
-        own = encoded(classifier._encoder, Z) if isinstance(classifier, TABLE_MODELS) else Z
-        outputs["contribution"] = substitute(contribution, ROWS, own)
+        outputs["contribution"] = substitute(contribution, ROWS, own_encoding(classifier, Z))
     return outputs
 
 

@@ -246,38 +246,28 @@ def linear_scores(model: Model) -> list[dict[str, Any]]:
 
 def _terms(model: Model, k: int) -> tuple[float, list[dict[str, Any]]]:
     """Return the constant and the terms of a binary problem."""
-    encoder = model.pipeline[0]
+    encoder, shares = model.pipeline[0], model.summary.get("shares", {})
     weights, intercept = binary_coefficients(model.classifier)
     coef = weights[k] / (encoder.scale_ * model.score_scale)
     constant = float(intercept[k]) / model.score_scale - float(coef @ encoder.center_)
-    fractions = _fractions(model)
     terms: list[dict[str, Any]] = []
     for j, column in enumerate(encoder.columns_):
-        first, *others = mine = np.flatnonzero(encoder.sources == j).tolist()
-        name, average = {"column": column.name}, 0.0
-        categories = column.categories or (MISSING,) * len(others)
-        if column.categories is None:
-            effect = float(coef[first] * encoder.scale_[first])
-            terms.append(name | {"coef": float(coef[first]), "effect": effect})
-            mine = others
-        else:
-            average = float(fractions[mine] @ coef[mine])
-            constant += average
-        for i, category in zip(mine, categories, strict=True):
-            size, fraction = float(coef[i]) - average, float(fractions[i])
-            effect = size * max(fraction * (1 - fraction), 0.0) ** 0.5
+        own, name = coef[encoder.sources == j], {"column": column.name}
+        values: Any = column.categories
+        if values is None:
+            effect = float(own[0] * encoder.scale_[encoder.sources == j][0])
+            terms.append(name | {"coef": float(own[0]), "effect": effect})
+            own, values = own[1:], [encoder.missing_] * (len(own) - 1)
+        known = shares.get(column.name, {})
+        fractions = np.array([float(known.get(value, 0.0)) for value in values])
+        average = float(fractions @ own) if column.categories else 0.0
+        constant += average
+        for value, size, fraction in zip(values, own - average, fractions.tolist(), strict=True):
+            effect = float(size) * max(fraction * (1 - fraction), 0.0) ** 0.5
+            category = value if column.categories else MISSING
             indicator = {"category": category, "share": fraction}
-            terms.append(name | indicator | {"coef": size, "effect": effect})
+            terms.append(name | indicator | {"coef": float(size), "effect": effect})
     return constant, terms
-
-
-def _fractions(model: Model) -> np.ndarray:
-    """Return how often each indicator is 1 in the training rows."""
-    encoder, shares = model.pipeline[0], model.summary.get("shares", {})
-    columns, missing = encoder.columns_, encoder.missing_
-    categories = [(c.name, c.categories or ("", missing)[: len(c.names)]) for c in columns]
-    pairs = [(name, category) for name, own in categories for category in own]
-    return np.array([float(shares.get(name, {}).get(category, 0.0)) for name, category in pairs])
 
 
 def contributions_of(model: Model) -> Explainer:

@@ -82,22 +82,14 @@ REPORTS = {
 }  # fmt: skip
 """Attributes that report on the fit and are not used to predict: they may be infinite or NaN."""
 SHAPES = {
-    "_intercept": "outputs", "_rules": "tasks", "classes_": "classes",
-    "dual_coef_": "tasks support", "feature_importances_": "features",
+    "_intercept": "outputs", "dual_coef_": "tasks support", "feature_importances_": "features",
     "intercept_": "outputs", "plane_intercept_": "tasks 2",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
     "plane_coef_": "tasks 2 features",
     "priors_": "classes", "local_coef_": "tasks ...",
     "support_": "support", "support_vectors_": "support features",
 }  # fmt: skip
-"""The axes of attributes; an axis has one length in all of them; ``...`` is whatever follows."""
-
-KINDS: dict[str, Any] = {
-    "_rules": (Threshold, Nearest),
-    "classes_": "biufUO",
-    "local_classes_": "biufUO",
-}
-"""What these attributes are, where they are not arrays of numbers."""
+"""The axes of arrays; an axis has one length in all of them; ``...`` is whatever follows."""
 FIELDS: dict[type, dict[str, Any]] = {
     Threshold: {"at": "number"},
     Nearest: {"negative": "rising", "positive": "rising", "shift": "number"},
@@ -335,9 +327,16 @@ def read_json(data: bytes) -> Any:
     entries = len(steps) + np.count_nonzero(bare == ord(","))
     refuse_if(entries > MOST_ENTRIES, f"has a description of more than {MOST_ENTRIES} entries")
     try:
-        return json.loads(data.decode())
+        return json.loads(data.decode(), parse_constant=_infinite)
     except (ValueError, RecursionError) as error:
         raise InvalidModelFile("is damaged: its description is not JSON") from error
+
+
+def _infinite(name: str) -> float:
+    """Return an infinite number of the header; Python's JSON also has NaN, which is none."""
+    if name == "NaN":
+        raise ValueError
+    return float(name)
 
 
 def read_array(node: Any, members: dict[str, bytes]) -> np.ndarray:
@@ -419,7 +418,7 @@ def _check_header(header: dict[str, Any]) -> None:
     require(named, "its description has a name that is not one")
     summary = header.get("summary")
     require(isinstance(summary, dict), "its description has no summary")
-    _check_plain(header)
+    _check_value(header, "its description", may_be_infinite=True)
     unit = header["summary"].get("score_scale", 1.0)
     require(type(unit) is float and 0 < unit < math.inf, "the scale of its scores is not positive")
 
@@ -433,22 +432,6 @@ def _fields_of(value: Any, kind: type) -> dict[str, Any]:
         require(type(value.get(name)) is type_, f"its description lacks {name!r} of a {what}")
     require(value.keys() <= {*types}, f"its description has a {what} with unknown fields")
     return dict(value)
-
-
-def _check_plain(value: Any) -> None:
-    """Check that all text can be encoded, which surrogates cannot, and that no number is NaN."""
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for entry in value:
-            _check_plain(entry)
-    elif isinstance(value, str):
-        fits = len(value) <= LONGEST_TEXT
-        require(fits, "its description has a name that is not one")
-        require(not re.search("[\ud800-\udfff]", value), "a name in it is no text")
-    else:
-        nan = isinstance(value, float) and math.isnan(value)
-        require(not nan, "its description has a number that is none")
 
 
 # The contents.
@@ -479,13 +462,13 @@ def check_columns(model: Model) -> None:
     """Check that the encoder is fitted to the columns of the schema."""
     steps, wanted = model.pipeline.steps, {n: c for c in model.schema.columns for n in c.inputs}
     encoder, width = steps[0][1], model.classifier.n_features_in_
-    require(len(steps) == 2 and isinstance(encoder, TableEncoder), "its columns are not encoded")
-    codes = vars(encoder).get("columns_")
-    require(_is_kind(codes, (EncodedColumn,)), "its columns are not encoded")
-    require([code.name for code in codes] == list(wanted), "its encoder has other columns")
-    named = list(getattr(encoder, "feature_names_in_", ())) == list(wanted)
-    named = named and type(vars(encoder).get("missing_")) is str
-    fits = named and all(_fits(code, wanted[code.name], encoder.missing_) for code in codes)
+    codes: Any = vars(encoder).get("columns_") if isinstance(encoder, TableEncoder) else None
+    encoded = len(steps) == 2 and _is_kind(codes, (EncodedColumn,))
+    require(encoded, "its columns are not encoded")
+    names, missing = [code.name for code in codes], vars(encoder).get("missing_")
+    fits = names == list(getattr(encoder, "feature_names_in_", ())) == list(wanted)
+    fits = fits and type(missing) is str
+    fits = fits and all(_fits(code, wanted[code.name], missing) for code in codes)
     require(fits, "its encoder has other columns")
     for name in ("center_", "scale_"):
         numbers = getattr(encoder, name, None)
@@ -557,14 +540,16 @@ def _check_value(value: Any, name: str, *, may_be_infinite: bool) -> None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return
     if isinstance(value, str):
-        require(len(value) <= LONGEST_TEXT, f"{name} has {len(value)} letters")
+        require(len(value) <= LONGEST_TEXT, f"{name} has a text of {len(value)} letters")
+        # Surrogates cannot be encoded.
+        require(not re.search("[\ud800-\udfff]", value), f"{name} has a letter that is none")
     elif isinstance(value, (int, float, np.number)):
         require(may_be_infinite or math.isfinite(value), f"{name} is {value}, no finite number")
     elif isinstance(value, np.ndarray):
         finite = value.dtype.kind != "f" or may_be_infinite or np.isfinite(value).all()
         require(finite, f"{name} has an entry that is not finite")
     elif isinstance(value, (dict, list, tuple)):
-        for entry in value.values() if isinstance(value, dict) else value:
+        for entry in [*value, *value.values()] if isinstance(value, dict) else value:
             _check_value(entry, name, may_be_infinite=may_be_infinite)
     else:
         check_part(value)
@@ -646,17 +631,16 @@ def _check_shapes(part: Any) -> None:
         sizes["tasks"] = len(binary_tasks(sizes["classes"], getattr(part, "multi_class", "ovr")))
     for name in SHAPES.keys() & values.keys():
         value, axes = values[name], SHAPES[name]
-        require(_is_kind(value, KINDS.get(name, "bif")), f"{kind}.{name} is not what it should be")
-        shape = np.shape(value) if isinstance(value, np.ndarray) else (len(value),)
-        wanted = axes.removesuffix(" ...").split()
+        is_array = _is_kind(value, "biufUO" if name == "local_classes_" else "bif")
+        require(is_array, f"{kind}.{name} is not what it should be")
+        shape, wanted = value.shape, axes.removesuffix(" ...").split()
         known = [int(a) if a.isdigit() else sizes.setdefault(a, s) for a, s in zip(wanted, shape)]  # noqa: B905
         fits = known == list(shape[: len(wanted)]) and (len(shape) > len(wanted)) == ("..." in axes)
         require(fits, f"{kind}.{name} has the shape {shape}, which cannot be")
-    # A direction and a threshold for each binary problem.
-    names = ("coef_", "intercept_", "_coef", "_intercept")
-    lines = [values[name] for name in names if name in values]
-    if "_rules" in values:
-        fits = all(np.shape(line)[:1] == (sizes["tasks"],) for line in lines)
+    if "_rules" in values:  # a direction and a threshold for each binary problem
+        names = {"coef_", "intercept_", "_coef", "_intercept", "_rules"} & values.keys()
+        fits = _is_kind(values["_rules"], (Threshold, Nearest))
+        fits = fits and all(np.shape(values[name])[:1] == (sizes["tasks"],) for name in names)
         fits = fits and ("dual_coef_" not in values or "_intercept" in values)
         require(fits, f"{kind} has not one direction for each problem")
     if "centers_" in values and "tasks" in sizes:

@@ -26,16 +26,9 @@ import numpy as np
 
 from lincent._errors import AppError, import_optional
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
+from lincent.estimators.tabular import TableClassifier
 from lincent.export.model import Model
-from lincent.inspection.expression import (
-    TABLE_MODELS,
-    Expr,
-    check_numeric,
-    classifier_outputs,
-    encoded,
-    fold,
-    has_probabilities,
-)
+from lincent.inspection.expression import Expr, check_numeric, classifier_outputs, encoded, fold
 from lincent.tables.encoder import TableEncoder
 from lincent.tables.schema import CATEGORY
 
@@ -138,7 +131,7 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
         n = len(model.classes_)
         label = types.StringTensorType if is_text(model.classes_) else types.Int64TensorType
         outputs = {"label": label([rows]), "score": number([rows] if n == 2 else [rows, n])}
-        if has_probabilities(model):
+        if hasattr(model, "predict_proba"):
             outputs["probability"] = number([rows, n])
     for name, kind in outputs.items():
         operator.outputs.append(scope.declare_local_variable(name, kind))
@@ -153,13 +146,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         Expr("text" if isinstance(v.type, StringTensorType) else "input", (), v.full_name)
         for v in operator.inputs
     ]
-    if isinstance(model, (TableEncoder, *TABLE_MODELS)) and all(x.op == "input" for x in columns):
+    numeric = all(x.op == "input" for x in columns)
+    if isinstance(model, (TableEncoder, TableClassifier)) and numeric:
         check_numeric(model)
     double = isinstance(operator.outputs[-1].type, DoubleTensorType)
     writer = GraphWriter([], double=double, unique=scope.get_unique_variable_name)
     if isinstance(model, TableEncoder):
         X: Any = columns if len(columns) == len(model.columns_) else columns[0]
-        writer.output(encoded(model, X, scaled=True), names[0])
+        writer.output(encoded(model, X), names[0])
     else:
         named = dict(zip(("label", "score", "probability"), names, strict=False))
         writer.outputs(model.classes_, classifier_outputs(model, columns[0]), named)

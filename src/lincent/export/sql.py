@@ -147,22 +147,21 @@ class QueryWriter:
 
     def subquery(self, text: str) -> str:
         """Return the value of a text, with the names that it uses defined in subqueries."""
-        texts = {name: text for text, name in self.names.items()}
-        uses = lambda text: set(re.findall(rf"\b{self.prefix}\d+\b", text))  # noqa: E731
-        used = {name: uses(text) for name, text in texts.items()}
-        needed: set[str] = set()
-        todo = uses(text)
-        while todo:
-            needed |= todo
-            todo = set().union(*(used[name] for name in todo)) - needed
-        source, level = "", 0
-        while needed:
-            ready = [name for name in texts if name in needed and not used[name] & needed]
-            fields = ", ".join(f"{texts[name]} AS {name}" for name in ready)
-            before = f"s{level}.*, " if level else ""
-            level += 1
-            source = f" FROM (SELECT {before}{fields}{source}) AS s{level}"
-            needed -= set(ready)
+        uses = re.compile(rf"\b{self.prefix}\d+\b").findall
+        needed = set(uses(text))
+        for own, name in reversed(self.names.items()):  # a text uses names before its own
+            if name in needed:
+                needed.update(uses(own))
+        levels: dict[str, int] = {}
+        fields: dict[int, list[str]] = {}
+        for own, name in self.names.items():
+            if name in needed:
+                levels[name] = max((levels[used] + 1 for used in uses(own)), default=1)
+                fields.setdefault(levels[name], []).append(f"{own} AS {name}")
+        source = ""
+        for level, parts in fields.items():
+            before = f"s{level - 1}.*, " if source else ""
+            source = f" FROM (SELECT {before}{', '.join(parts)}{source}) AS s{level}"
         return f"(SELECT {text}{source})" if source else text
 
     # Expressions.

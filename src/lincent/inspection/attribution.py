@@ -174,7 +174,8 @@ class Explainer:
         else:
             self.add(scores, np.eye(self.depends(scores).shape[0]))
         self.base = np.atleast_1d(np.asarray(self.base, dtype=np.float64)) / scale
-        self.exact = add_up(self.parts).scale(1.0 / scale) if self.parts else None
+        nothing = X.affine(np.zeros((len(owners), len(self.names) * len(self.base))))
+        self.exact = add_up(self.parts or [nothing]).scale(1.0 / scale)
 
     def _add_terms(self, model: AdditiveModel, X: Expr) -> None:
         """Add shape functions and pairs, centered over the training rows."""
@@ -190,13 +191,9 @@ class Explainer:
         """Return the contributions of encoded rows."""
         base, error = self.base, None
         step = max(1, MAX_ENTRIES // (4 * self.product_size + 100))
-        starts = range(0, len(rows), step)
-        values = np.zeros((len(rows), len(self.names), len(base)))
-        if self.exact is not None:
-            shape = (-1, len(self.names), len(base))
-            values = np.concatenate(
-                [evaluate(self.exact, {ROWS: rows[k : k + step]}).reshape(shape) for k in starts]
-            )
+        batches = (rows[k : k + step] for k in range(0, len(rows), step))
+        values = np.concatenate([evaluate(self.exact, {ROWS: batch}) for batch in batches])
+        values = values.reshape(len(rows), len(self.names), len(base))
         if self.rest:
             sampled, error, mean = self._sampled(rows)
             values, base = values + sampled, base + mean
@@ -338,16 +335,18 @@ class LeafGame:
     """Leaves as products over columns: the columns of each leaf, padded, and their means.
 
     ``column``, ``low`` and ``high`` are the conditions low < x <= high of all leaves, those of one
-    column of the table together from each of ``starts`` on; ``slot`` are the positions of columns
-    in ``means``, of shape (leaves, columns of a leaf).  ``weights`` add leaves up by column.
+    column of the table together from each of ``starts`` on: a factor of the leaf ``leaf``, of the
+    group ``group``.  ``slot`` are the positions of factors in ``means``, of shape (leaves, columns
+    of a leaf).  ``weights`` add leaves up by column.
 
-    ``boxes`` and ``values`` are the bounds and outputs of the leaves, ``index`` the groups of
+    ``boxes`` and ``outputs`` are the bounds and values of the leaves, ``index`` the groups of
     columns, ``rows`` the scaled background.
     """
 
     def __init__(
-        self, boxes: list[Any], values: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
+        self, boxes: list[Any], outputs: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
     ) -> None:
+        self.outputs = outputs
         entries = sorted(
             (leaf, int(index[column]), column, *bounds)
             for leaf, box in enumerate(boxes)
@@ -356,14 +355,14 @@ class LeafGame:
         parts = (np.array(part) for part in zip(*entries, strict=True))
         leaf, group, self.column, self.low, self.high = parts
         self.starts = np.flatnonzero(np.diff(leaf, prepend=-1) | np.diff(group, prepend=-1))
-        leaf, group = leaf[self.starts], group[self.starts]
+        self.leaf, self.group = leaf, group = leaf[self.starts], group[self.starts]
         position = np.arange(len(leaf)) - np.searchsorted(leaf, leaf)
-        self.means = np.ones((len(values), int(position.max()) + 1))
+        self.means = np.ones((len(outputs), int(position.max()) + 1))
         self.slot = leaf * self.means.shape[1] + position
-        n_outputs = values.shape[1]
+        n_outputs = outputs.shape[1]
         places = group[:, None] * n_outputs + np.arange(n_outputs)
         self.weights = sp.csr_array(
-            (values[leaf].ravel(), (np.repeat(self.slot, n_outputs), places.ravel())),
+            (outputs[leaf].ravel(), (np.repeat(self.slot, n_outputs), places.ravel())),
             shape=(self.means.size, n_groups * n_outputs),
         )
         self.means = self.inside(rows).mean(axis=0)
@@ -382,22 +381,18 @@ class LeafGame:
         A leaf is its outputs and its columns, each a list of group, mean, and triples of column,
         low and high, which are positions in the bounds; -1 is no bound.
         """
-        width, weights = self.means.shape[1], self.weights
-        n_outputs = int(np.diff(weights.indptr).max())
         limits = np.stack([self.low, self.high])
         bounds = np.unique(limits[np.isfinite(limits)])
         places = np.where(np.isfinite(limits), np.searchsorted(bounds, limits), -1)
         triples = np.stack([self.column, *places], axis=1).astype(int)
-        leaves: dict[int, list[Any]] = {}
-        ends = [*self.starts[1:].tolist(), len(triples)]
-        for slot, start, end in zip(self.slot.tolist(), self.starts.tolist(), ends, strict=True):
-            first = int(weights.indptr[slot])
-            outputs = weights.data[first : first + n_outputs].tolist()
-            leaf = leaves.setdefault(slot // width, [outputs, []])
-            group, mean = int(weights.indices[first]) // n_outputs, float(self.means.flat[slot])
-            leaf[1].append([group, mean, *triples[start:end].ravel().tolist()])
-        rule = [part.tolist() for part in gauss_nodes(width)]
-        return [list(leaves.values()), bounds.tolist(), *rule, int(weights.shape[1])]
+        means, parts = self.means.flat[self.slot].tolist(), np.split(triples, self.starts[1:])
+        factors: list[list[Any]] = [[] for _ in self.outputs]
+        for leaf, group, mean, own in zip(self.leaf, self.group, means, parts, strict=True):
+            factors[leaf].append([int(group), mean, *own.ravel().tolist()])
+        pairs = zip(self.outputs.tolist(), factors, strict=True)
+        leaves = [[outputs, own] for outputs, own in pairs if own]  # a root adds to the base alone
+        rule = [part.tolist() for part in gauss_nodes(self.means.shape[1])]
+        return [leaves, bounds.tolist(), *rule, int(self.weights.shape[1])]
 
     def values(self, rows: np.ndarray) -> np.ndarray:
         """Return Shapley values of scaled rows, by column and output."""

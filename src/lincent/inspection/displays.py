@@ -24,7 +24,7 @@ from lincent.inspection.evaluation import class_distance
 from lincent.inspection.thresholds import own_margin
 from lincent.sources.source import to_numpy
 
-# Told apart without color vision and in grey; ``report.drawing`` maps them to the page's theme.
+# Told apart without color vision and in grey; ``paper.study.figures`` maps them to a page's theme.
 COLORS = ("#0072B2", "#E69F00")
 LIGHT = ("#C6DDEC", "#FBEBC8")
 INK = "#222222"

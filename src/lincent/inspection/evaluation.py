@@ -20,7 +20,6 @@ fewer rows: ``HeldOut.effective`` is the fraction.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,13 @@ from scipy.stats import rankdata
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lincent.estimators.validation import plain
-from lincent.inspection.thresholds import DecisionThreshold, own_margin, positive_code, toward
+from lincent.inspection.thresholds import (
+    DecisionThreshold,
+    HeldOut,
+    own_margin,
+    positive_code,
+    toward,
+)
 from lincent.model_selection.metrics import confusion_matrix, label_score
 from lincent.tables.infer import PreparedTable
 
@@ -43,40 +48,8 @@ N_BINS = 30  # of a histogram
 THRESHOLDS = tuple(k / 200 for k in range(1, 200))
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """Predictions for rows by models that were fitted without them.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        Positions of the rows in the table.
-    labels : ndarray
-        True classes.
-    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Decision values.
-    probabilities : ndarray of shape (n_rows, n_classes) or None
-        Probabilities, where the classifier has them.
-    folds : ndarray of int
-        Fold of each row; a threshold is chosen on the other folds.
-    how : str
-        Where the predictions come from, in words.
-    effective : float
-        Fraction of the rows that intervals are computed for, less than 1 for out-of-fold rows.
-    """
-
-    rows: np.ndarray
-    labels: np.ndarray
-    scores: np.ndarray
-    probabilities: np.ndarray | None
-    folds: np.ndarray
-    how: str
-    effective: float = 1.0
-
-
 def evaluate(
     held: HeldOut,
-    classes: np.ndarray,
     predicted: np.ndarray,
     positive: Any = None,
     metric: str = "balanced_accuracy",
@@ -88,8 +61,6 @@ def evaluate(
     ----------
     held : HeldOut
         Held-out predictions.
-    classes : ndarray of shape (n_classes,)
-        Sorted labels.
     predicted : ndarray of int
         Predicted class codes.
     positive : label, default=None
@@ -99,7 +70,7 @@ def evaluate(
     threshold : DecisionThreshold, default=None
         The threshold behind ``predicted``; None is the classifier's own.
     """
-    codes = np.searchsorted(classes, held.labels)
+    codes, classes = held.codes, held.classes
     side = positive_code(classes, positive)
     confusion = confusion_matrix(codes, predicted, len(classes))
     names = dict.fromkeys([metric, "balanced_accuracy", "accuracy"])
@@ -118,7 +89,7 @@ def evaluate(
         found, rows, called = confusion[side, side], confusion[side].sum(), confusion[:, side].sum()
         result["at_threshold"] = {"found": int(found), "rows": int(rows), "called": int(called)}
         histogram = score_histogram(held.scores, codes, classes)
-        at = threshold.on_score(classes, held.scores, held.probabilities) if threshold else 0.0
+        at = threshold.on_score(held) if threshold else 0.0
         result["curves"]["histogram"] = histogram | {"threshold": at / histogram["scale"]}
     if held.probabilities is not None:
         scores += probability_metrics(held.probabilities, codes, held.effective)
@@ -325,67 +296,49 @@ def class_distance(scores: np.ndarray, codes: np.ndarray) -> float:
     return abs(float(scores[codes == 1].mean() - scores[codes == 0].mean())) or 1.0
 
 
-def suspected_label_errors(
-    held: HeldOut, classes: np.ndarray, table: PreparedTable
-) -> list[dict[str, Any]]:
-    """Return the rows farthest on the wrong side, with their values; rows count from 1."""
-    codes = np.searchsorted(classes, held.labels)
-    distance = -own_margin(held.scores, codes)
-    if held.scores.ndim == 1:
-        distance = distance / class_distance(held.scores, codes)
-    names = [*table.schema.ids, *table.schema.names][:MAX_VALUES]
-    suspects = []
-    for k in np.argsort(-distance, kind="stable")[:MAX_SUSPECTS]:
-        if not distance[k] > 0:
-            break
-        row = int(held.rows[k])
-        cells = {name: table.table.data.column(name)[row].as_py() for name in names}
-        values = {name: "" if cell is None else str(cell)[:80] for name, cell in cells.items()}
-        suspect = {"row": table.table.row(row), "label": plain(held.labels[k])}
-        suspects.append(suspect | {"distance": float(distance[k]), "values": values})
-    return suspects
-
-
-def example_rows(
-    held: HeldOut | None, suspects: list[dict[str, Any]], table: PreparedTable
-) -> list[dict[str, Any]]:
-    """Return the suspected rows and some along the score, as the model takes them.
+def notable_rows(held: HeldOut, table: PreparedTable) -> dict[str, list[dict[str, Any]]]:
+    """Return suspected label errors, and examples of rows to start from.
 
     Parameters
     ----------
-    held : HeldOut or None
+    held : HeldOut
         Held-out predictions.
-    suspects : list of dict
-        ``suspected_label_errors``.
     table : PreparedTable
         The table.
 
     Returns
     -------
-    list of dict
-        ``row`` (from 1), ``label`` and ``inputs``, a value for each input of the model.
+    dict of list of dict
+        ``suspected_label_errors``: the rows farthest on the wrong side, with their ``distance`` and
+        ``values``.  ``examples``: these and some along the score, with ``inputs``, a value for each
+        input of the model.  Both have the ``row``, which counts from 1, and its ``label``.
     """
-    if held is None or len(table.schema.inputs) > MAX_INPUTS:
-        return []
-    scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
-    order = np.argsort(scores, kind="stable")
-    along = order[spread(len(order), N_EXAMPLES)]
-    numbers = table.table.rows(held.rows)
-    suspected = [int(np.flatnonzero(numbers == one["row"])[0]) for one in suspects]
-    examples = []
-    for k in dict.fromkeys([*suspected, *along.tolist()]):
-        row, label = int(held.rows[k]), str(plain(held.labels[k]))
-        cells = table.frame.iloc[row].items()
-        inputs = {name: None if c is None or c != c else plain(c) for name, c in cells}
-        examples.append({"row": table.table.row(row), "label": label, "inputs": inputs})
-    return examples
+    distance = -own_margin(held.scores, held.codes)
+    if held.scores.ndim == 1:
+        distance = distance / class_distance(held.scores, held.codes)
+    farthest = np.argsort(-distance, kind="stable")[:MAX_SUSPECTS]
+    suspected = farthest[distance[farthest] > 0].tolist()
+    names, data = [*table.schema.ids, *table.schema.names][:MAX_VALUES], table.table.data
+    numbers, labels = table.table.rows(held.rows).tolist(), held.classes[held.codes]
+    suspects, examples = [], []
+    for k in suspected:
+        cells = {name: data.column(name)[int(held.rows[k])].as_py() for name in names}
+        values = {name: "" if cell is None else str(cell)[:80] for name, cell in cells.items()}
+        suspect = {"row": numbers[k], "label": plain(labels[k])}
+        suspects.append(suspect | {"distance": float(distance[k]), "values": values})
+    if len(table.schema.inputs) <= MAX_INPUTS:
+        scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
+        along = np.argsort(scores, kind="stable")[spread(len(scores), N_EXAMPLES)]
+        for k in dict.fromkeys([*suspected, *along.tolist()]):
+            row = table.frame.iloc[int(held.rows[k])].items()
+            inputs = {name: None if c is None or c != c else plain(c) for name, c in row}
+            example = {"row": numbers[k], "label": str(plain(labels[k]))}
+            examples.append(example | {"inputs": inputs})
+    return {"suspected_label_errors": suspects, "examples": examples}
 
 
 def evaluation_warnings(
-    held: HeldOut,
-    classes: np.ndarray,
-    evaluation: dict[str, Any],
-    threshold: DecisionThreshold | None,
+    held: HeldOut, evaluation: dict[str, Any], threshold: DecisionThreshold | None
 ) -> list[str]:
     """Return what a reader of the evaluation should keep in mind."""
     messages = []
@@ -400,7 +353,7 @@ def evaluation_warnings(
         elif differ >= 1.0:
             at = probability[np.abs(held.scores).argmin()]
             messages.append(
-                f"The class changes where the probability of {plain(classes[1])} is about "
+                f"The class changes where the probability of {plain(held.classes[1])} is about "
                 f"{at:.2f}, not 0.5, since both classes count the same; {differ:.1f} % of the "
                 "held-out rows lie between (--threshold 0.5 moves the threshold)."
             )

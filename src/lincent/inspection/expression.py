@@ -49,7 +49,7 @@ and c_i = clip((x - k_i) / range, 0, w_i)^3 its m-th basis function is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -65,6 +65,7 @@ from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
 from lincent.estimators.calibration import LEAK, PAIR_FLOOR, JointCalibration, Softmax
 from lincent.estimators.kernel import KERNELS, KernelLCC
+from lincent.estimators.tabular import TableClassifier
 from lincent.estimators.threshold import Nearest, Threshold
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.pairs import BOUND, LEADING
@@ -74,7 +75,6 @@ from lincent.features.tree_leaves import Trees
 from lincent.sources.source import Kind, kind_of
 from lincent.tables.encoder import TableEncoder, category_text
 
-TABLE_MODELS = (AdditiveModel, AutoLCC)
 MOST_POINTS = 50_000  # training rows that a nearest-neighbor rule may compare with
 
 
@@ -133,7 +133,7 @@ def concat(*parts: Expr) -> Expr:
     return parts[0] if len(parts) == 1 else Expr("concat", parts)
 
 
-def add_up(parts: Sequence[Expr]) -> Expr:
+def add_up(parts: Iterable[Expr]) -> Expr:
     """Return the sum of expressions."""
     return reduce(add, parts)
 
@@ -173,8 +173,6 @@ def check_numeric(model: Any) -> None:
 def encoded(
     encoder: TableEncoder,
     columns: Sequence[Expr] | Expr,
-    *,
-    scaled: bool = False,
     tokens: Mapping[str, list[str]] | None = None,
 ) -> Expr:
     """Describe ``TableEncoder.transform``; ``columns`` are one matrix, or numbers and text.
@@ -200,7 +198,15 @@ def encoded(
                     equal = x.apply("equal", (category_number(category), None))
                     parts.append(x.apply("missing") if category == encoder.missing_ else equal)
         Z = concat(*parts)
-    return Z.standardize(encoder.center_, encoder.scale_) if scaled and encoder.scale else Z
+    return Z.standardize(encoder.center_, encoder.scale_) if encoder.scale else Z
+
+
+def own_encoding(model: Any, X: Expr) -> Expr:
+    """Describe the columns that a classifier computes with; those of tables encode them first."""
+    if not isinstance(model, TableClassifier):
+        return X
+    used = X.take(*model._used) if len(model._used) < model.n_features_in_ else X
+    return encoded(model._encoder, used)
 
 
 def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np.ndarray) -> Expr:
@@ -324,15 +330,14 @@ def check_scores(model: Any) -> None:
 def problem_scores(model: Any, X: Expr) -> Expr:
     """Describe the scores of the binary problems, one column for each."""
     check_scores(model)
-    if isinstance(model, AutoLCC | AdditiveModel) and len(model._used) < model.n_features_in_:
-        X = X.take(*model._used)
+    X = own_encoding(model, X)
     if isinstance(model, AutoLCC):
-        blocks = auto_blocks(model, encoded(model._encoder, X))
-        return add_up([block_scores(*block) for block in blocks]).scale(1.0, model._intercept)
+        blocks = (block_scores(*block) for block in auto_blocks(model, X))
+        return add_up(blocks).scale(1.0, model._intercept)
     if isinstance(model, AdditiveModel):
-        scores = additive(model._terms, encoded(model._encoder, X), model._coef)
         # The model's intercept is that of centered terms.
-        return scores.scale(1.0, model._intercept - model._means @ model._coef)
+        intercept = model._intercept - model._means @ model._coef
+        return additive(model._terms, X, model._coef).scale(1.0, intercept)
     if hasattr(model, "local_centers_"):
         squared = X.apply("distances", (model.local_centers_, "l2"))
         _, scales, coef = model._local_model()
@@ -424,16 +429,11 @@ def auto_blocks(model: AutoLCC, Z: Expr) -> list[tuple[Expr, Any, np.ndarray]]:
 # From scores to classes and probabilities.
 
 
-def has_probabilities(model: Any) -> bool:
-    """Return whether a classifier was fitted with probabilities."""
-    return isinstance(model, AutoLCC) or getattr(model, "probability", None) is not None
-
-
 def classifier_outputs(model: Any, X: Expr) -> dict[str, Expr | None]:
     """Describe ``decision_function`` and ``predict_proba`` (None if there is none)."""
     scores = problem_scores(model, X)
     shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
-    shares = probabilities(model, scores) if has_probabilities(model) else None
+    shares = probabilities(model, scores) if hasattr(model, "predict_proba") else None
     return {"score": class_scores(model, shifted), "probability": shares}
 
 
@@ -443,7 +443,7 @@ def class_scores(model: Any, scores: Expr) -> Expr:
 
 
 def votes(scores: Expr, classes: int) -> Expr:
-    """Describe votes, and the summed scores squeezed below half a vote (see ``multiclass``)."""
+    """Describe votes, with the summed scores below half a vote (``problem.combine_scores``)."""
     first, second = (np.eye(classes)[of_pairs] for of_pairs in np.triu_indices(classes, 1))
     won = scores.apply("positive").affine(second - first, first.sum(axis=0))
     sums = scores.affine(second - first)

@@ -180,20 +180,27 @@ def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
     ]
 
 
+def _scores_on(classifier: Any, encoded: np.ndarray, *grids: _Grid) -> np.ndarray:
+    """Return the scores of rows with the values of grids, (values of each grid, rows, outputs)."""
+    shape = [len(grid.values) for grid in grids]
+    stacked = np.tile(encoded, (*shape, 1, 1))
+    for axis, grid in enumerate(grids):
+        along = np.moveaxis(stacked, axis, -3)  # a view
+        along[..., grid.places] = grid.encoded[:, None]
+    scores = np.asarray(classifier.decision_function(stacked.reshape(-1, encoded.shape[1])))
+    return scores.reshape(*shape, len(encoded), -1)
+
+
 def _curve(classifier: Any, encoded: np.ndarray, grid: _Grid, score_scale: float) -> dict[str, Any]:
-    values = grid.values
-    stacked = np.repeat(encoded, len(values), axis=0)
-    stacked[:, grid.places] = np.tile(grid.encoded, (len(encoded), 1))
-    scores = np.asarray(classifier.decision_function(stacked))
-    each = scores.reshape(len(encoded), len(values), -1) / score_scale
-    each = each - each.mean(axis=1, keepdims=True)
-    mean = each.mean(axis=0)
+    values, each = grid.values, _scores_on(classifier, encoded, grid) / score_scale
+    each = each - each.mean(axis=0)
+    mean = each.mean(axis=1)
     curve: dict[str, Any] = {"of": grid.name, "numeric": grid.numeric}
-    if scores.ndim == 2:
+    if mean.shape[1] > 1:
         labels = [str(plain(label)) for label in classifier.classes_]
         lines = {label: mean[:, k].round(5).tolist() for k, label in enumerate(labels)}
         return curve | {"x": values, "lines": lines}
-    low, high = np.quantile(each[:, :, 0], BAND, axis=0)
+    low, high = np.quantile(each[:, :, 0], BAND, axis=1)
     resampled = grid.numeric and hasattr(classifier, "shape")
     if resampled:
         shape = classifier.shape(int(grid.places[0]))
@@ -226,14 +233,9 @@ def _pair_effect(
 ) -> dict[str, Any]:
     """Return the mean score on a grid of the values of two columns, less its mean."""
     first, second = (g.take(PAIR_POINTS) if g.numeric else g for g in (first, second))
-    shape = len(first.values), len(second.values), len(encoded)
-    stacked = np.tile(encoded, (shape[0] * shape[1], 1)).reshape(*shape, -1)
-    stacked[..., first.places] = first.encoded[:, None, None]
-    stacked[..., second.places] = second.encoded[None, :, None]
-    scores = np.asarray(classifier.decision_function(stacked.reshape(-1, encoded.shape[1])))
-    mean = scores.reshape(*shape, -1).mean(axis=2) / score_scale
+    mean = _scores_on(classifier, encoded, first, second).mean(axis=2) / score_scale
     mean = mean - mean.mean(axis=(0, 1))
     k = int(np.ptp(mean, axis=(0, 1)).argmax())
-    label = str(plain(classifier.classes_[-1 if scores.ndim == 1 else k]))
+    label = str(plain(classifier.classes_[-1 if mean.shape[2] == 1 else k]))
     axes = {"columns": [first.name, second.name], "values": [first.values, second.values]}
     return axes | {"scores": mean[:, :, k].round(4).tolist(), "class": label}

@@ -1,8 +1,8 @@
-"""Decision thresholds of binary models: given as a probability, or chosen by a metric or by costs.
+"""Held-out predictions, and the decision thresholds of binary models.
 
 A threshold applies to the probability of the positive class, or to the score where the model has no
-probabilities.  One that is chosen by a metric, or by the costs of errors on rows of either class,
-is chosen on out-of-fold predictions; to evaluate it without bias, each fold is predicted with the
+probabilities.  It is given, or chosen by a metric or by the costs of errors on rows of either
+class, on out-of-fold predictions; to evaluate it without bias, each fold is predicted with the
 threshold that the other folds choose.
 """
 
@@ -26,6 +26,40 @@ MAX_CANDIDATES = 400
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """Predictions for rows by models that were fitted without them.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Positions of the rows in the table.
+    codes : ndarray of int
+        True classes, as positions in ``classes``.
+    classes : ndarray of shape (n_classes,)
+        Sorted labels.
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Decision values.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        Probabilities, where the classifier has them.
+    folds : ndarray of int
+        Fold of each row; a threshold is chosen on the other folds.
+    how : str
+        Where the predictions come from, in words.
+    effective : float
+        Fraction of the rows that intervals are computed for, less than 1 for out-of-fold rows.
+    """
+
+    rows: np.ndarray
+    codes: np.ndarray
+    classes: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray | None
+    folds: np.ndarray
+    how: str
+    effective: float = 1.0
+
+
+@dataclass(frozen=True)
 class DecisionThreshold:
     """The positive class, and the probability or score from which on it is predicted."""
 
@@ -41,13 +75,13 @@ class DecisionThreshold:
         values = toward(side, scores, probabilities if self.scale == PROBABILITY else None)
         return np.where(values >= self.at, side, 1 - side)
 
-    def on_score(self, classes: np.ndarray, scores: np.ndarray, probabilities: Any) -> float:
+    def on_score(self, held: HeldOut) -> float:
         """Return its position on the score, halfway between the rows on its two sides."""
-        side = positive_code(classes, self.positive)
+        side = positive_code(held.classes, self.positive)
         if self.scale == SCORE:
             return self.at if side == 1 else -self.at
-        above = np.asarray(probabilities)[:, side] >= self.at
-        values = toward(side, scores, None)
+        above = toward(side, held.scores, held.probabilities) >= self.at
+        values = toward(side, held.scores, None)
         low = values[~above].max() if (~above).any() else values.min()
         high = values[above].min() if above.any() else values.max()
         middle = float(low + high) / 2
@@ -135,32 +169,27 @@ def cost_per_row(confusion: np.ndarray, costs: Any) -> float:
 
 
 def choose_threshold(
-    metric: str | Mapping[str, float],
-    classes: np.ndarray,
-    codes: np.ndarray,
-    scores: np.ndarray,
-    probabilities: Any,
-    folds: np.ndarray,
-    positive: Any = None,
+    metric: str | Mapping[str, float], held: HeldOut, positive: Any = None
 ) -> tuple[DecisionThreshold, np.ndarray]:
     """Return the best threshold, and class codes by the thresholds of other folds.
 
     ``metric`` is a name, or the cost of an error on a row of each class.
     """
-    side = positive_code(classes, positive)
+    classes, side = held.classes, positive_code(held.classes, positive)
     score: Callable[[np.ndarray], float]
     if isinstance(metric, str):
         by, score = f"--metric {metric}", partial(label_score, metric)
     else:
         prices = [-metric[str(plain(classes[code]))] for code in (1 - side, side)]
         by, score = f"--costs {cost_text(metric)}", partial(cost_per_row, costs=prices)
-    values = toward(side, scores, probabilities)
-    is_positive = (codes == side).astype(np.intp)
-    predicted = np.zeros(len(codes), dtype=np.intp)
-    for fold in np.unique(folds):
-        own = folds == fold
+    values = toward(side, held.scores, held.probabilities)
+    is_positive = (held.codes == side).astype(np.intp)
+    predicted = np.zeros(len(values), dtype=np.intp)
+    for fold in np.unique(held.folds):
+        own = held.folds == fold
         predicted[own] = values[own] >= _best(score, values[~own], is_positive[~own])
-    best, scale = _best(score, values, is_positive), SCORE if probabilities is None else PROBABILITY
+    scale = SCORE if held.probabilities is None else PROBABILITY
+    best = _best(score, values, is_positive)
     threshold = DecisionThreshold(plain(classes[side]), best, scale, by)
     return threshold, np.where(predicted == 1, side, 1 - side)
 

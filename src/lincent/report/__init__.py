@@ -1,1 +1,1 @@
-"""HTML pages and plain text: blocks, drawing and rendering; reports of models and comparisons."""
+"""HTML pages and plain text: blocks and rendering; reports of models and comparisons."""

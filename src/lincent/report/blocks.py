@@ -277,14 +277,17 @@ def heat(
     return named | {"values": values, **more}
 
 
-def chart_figure(name: str, /, *charts: Chart, **fields: Any) -> Figure:
+def chart_figure(
+    name: str, /, *charts: Chart, numbers: Table | None = None, **fields: Any
+) -> Figure:
     """Return charts side by side with the texts of ``prose.toml``; several have a ``title`` each.
 
-    ``fields`` are those of the texts.
+    ``fields`` are those of the texts; ``numbers`` are those of the charts unless given.
     """
     texts = texts_of("figures", name)
     alt, caption = (texts[key].format(**fields) for key in ("alt", "caption"))
-    return Figure(name, "", alt, caption, chart_numbers(charts), charts=charts)
+    numbers = chart_numbers(charts) if numbers is None else numbers
+    return Figure(name, "", alt, caption, numbers, charts=charts)
 
 
 def chart_numbers(charts: Sequence[Chart]) -> Table:

@@ -7,12 +7,10 @@ are shared with the pages of the paper's study.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,7 +40,6 @@ from lincent.report.blocks import (
     texts_of,
     yes_or_no,
 )
-from lincent.report.rendering import write_page
 
 
 class Comparison:
@@ -151,11 +148,6 @@ def comparison_page(result: ExperimentResult) -> Page:
     return Page(title, comparison.answer(), lead, facts, tuple(sections), footer(result))
 
 
-def write_report(result: ExperimentResult, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Write report.html and report.md of a comparison to a folder and return their paths."""
-    return write_page(comparison_page(result), Path(folder))
-
-
 def _lead(comparison: Comparison) -> Figure:
     scale, title, scored = comparison.scale, comparison.title, comparison.scored
     digits, percent = (3, "") if comparison.metric == "mcc" else (1, ", percent")
@@ -180,7 +172,7 @@ def _lead(comparison: Comparison) -> Figure:
         ("Splits#", lambda line: number(line.runs, 0)),
         ("Status", lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet")),
     )
-    return replace(chart_figure("scores", chart, title=title, percent=percent), numbers=table)
+    return chart_figure("scores", chart, numbers=table, title=title, percent=percent)
 
 
 def _scores(comparison: Comparison) -> Section:
@@ -246,7 +238,7 @@ def _differences(comparison: Comparison) -> Section:
         ranges=list(zip(low.where(finite, mean), high.where(finite, mean), strict=True)),
         shown=[points(value / scale).text for value in mean],
     )
-    texts = {"best": best, "title": comparison.title, "unit": comparison.unit}
+    texts: dict[str, Any] = {"best": best, "title": comparison.title, "unit": comparison.unit}
     drawn = replace(chart_figure("differences", chart, **texts), numbers=None)
     return section("differences", drawn, table, note("real"))
 
@@ -264,8 +256,7 @@ def _times(comparison: Comparison) -> Section:
         ("Fits#", lambda line: number(line.runs, 0)),
     )
     limit = comparison.config["time_limit"]
-    drawn = replace(chart_figure("times", chart, what=what, limit=limit), numbers=table)
-    return section("times", drawn)
+    return section("times", chart_figure("times", chart, numbers=table, what=what, limit=limit))
 
 
 def _winner(comparison: Comparison) -> Section:

@@ -380,9 +380,8 @@ def model_data(model: Model, explanation: dict[str, Any]) -> dict[str, Any] | st
     if len(model.schema.inputs) > MAX_INPUTS:
         return f"The model has {len(model.schema.inputs)} inputs, too many to change here."
     explainer = contributions_of(model)
-    sampled = explainer.exact is None or bool(explainer.rest)
     # Contributions of many leaves take far more space than the scores, which then stay.
-    for parts in [None] if sampled else [explainer, None]:
+    for parts in [None] if explainer.rest else [explainer, None]:
         try:
             data = describe(model, parts.exact if parts else None)
         except AppError as error:
@@ -510,8 +509,7 @@ def _coefficients(k: int, problem: dict[str, Any]) -> Section:
     )
     chart = bars([term_name(term) for term in terms], [term["effect"] for term in terms])
     name, sides = f"coefficients-{k}", {"high": high, "low": low}
-    figure = replace(chart_figure(name, chart, **sides), numbers=numbers)
-    return section(name, figure, **sides)
+    return section(name, chart_figure(name, chart, numbers=numbers, **sides), **sides)
 
 
 def _suspected_label_errors(explanation: dict[str, Any]) -> Section:
@@ -562,7 +560,7 @@ def _search(tuning: dict[str, Any]) -> Section:
             ("Weight#|in the average", lambda c: number(c["weight"], 3)),
         )
         chart = dots(names, best, ["best" if name in used else "far" for name in names])
-        figure = replace(chart_figure("feature-maps", chart), numbers=numbers)
+        figure = chart_figure("feature-maps", chart, numbers=numbers)
     return section("tuning", figure)
 
 

@@ -38,7 +38,7 @@ from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches
 from lincent.tables.schema import OddCells, to_frame
 
 if TYPE_CHECKING:
-    from lincent.inspection.evaluation import HeldOut
+    from lincent.inspection.thresholds import HeldOut
 
 MOST_HASHES = 20_000
 LONGEST_TEXT = 9_000  # a multiple of 8 characters, which are 6 bytes

@@ -9,7 +9,7 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.export.model import Model, linear_scores
-from lincent.inspection.evaluation import HeldOut
+from lincent.inspection.thresholds import HeldOut
 from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction, labeled_rows
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.tables.schema import OddCells, to_frame
@@ -138,12 +138,13 @@ def _without_training_rows(
 
 def _evaluate_on(model: Model, prepared: PreparedTable, by: str | None) -> dict[str, Any]:
     """Return what the summary has of held-out rows for the rows of a table."""
-    frame, labels, classes = prepared.frame, prepared.labels, model.classifier.classes_
+    frame, classes = prepared.frame, model.classifier.classes_
+    codes = np.searchsorted(classes, prepared.labels)
     encoded = model.pipeline[:-1].transform(frame)
     scores, probabilities = model.scores(encoded)
-    rows, threshold = np.arange(len(labels)), model.threshold
+    rows, threshold = np.arange(len(codes)), model.threshold
     how, effective = f"{len(rows)} rows", independent_fraction(frame, prepared.hashes)
-    held = HeldOut(rows, labels, scores, probabilities, rows, how, effective)
+    held = HeldOut(rows, codes, classes, scores, probabilities, rows, how, effective)
     predicted = model.predict_codes(scores, probabilities)
     positive = None if threshold is None else threshold.positive
-    return evaluate_rows(prepared, held, classes, predicted, positive, threshold=threshold, by=by)
+    return evaluate_rows(prepared, held, predicted, positive, threshold=threshold, by=by)

@@ -31,11 +31,12 @@ from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.inspection.attribution import background_of
-from lincent.inspection.evaluation import HeldOut, evaluation_warnings, score_scale
+from lincent.inspection.evaluation import evaluation_warnings, score_scale
 from lincent.inspection.learning_curve import learning_curve as compute_learning_curve
 from lincent.inspection.permutation_importance import column_importances
 from lincent.inspection.thresholds import (
     DecisionThreshold,
+    HeldOut,
     check_threshold,
     choose_threshold,
     cost_per_row,
@@ -196,9 +197,11 @@ def fit_table(
     classes, scale = classifier.classes_, 1.0
     # Votes of pairs have a scale of their own; else it is the distance between the classes.
     if len(classes) == 2 or getattr(classifier, "multi_class", "ovr") != "ovo":
-        scores = classifier.decision_function(encoded) if held is None else held.scores
-        labels = table.labels if held is None else held.labels
-        scale = score_scale(np.asarray(scores), np.searchsorted(classes, labels))
+        if held is None:
+            scores = np.asarray(classifier.decision_function(encoded))
+            scale = score_scale(scores, np.searchsorted(classes, table.labels))
+        else:
+            scale = score_scale(held.scores, held.codes)
     if held is not None:
         held = replace(held, scores=held.scores / scale)
     summary: dict[str, Any] = {
@@ -250,36 +253,31 @@ def _evaluation_summary(
         why = "There is no held-out score: a class has too few rows to be held out."
         nothing: dict[str, Any] = {"held_out": None, "suspected_label_errors": [], "examples": []}
         return nothing | {"threshold": chosen and asdict(chosen), "warnings": [why]}
-    codes, criterion = np.searchsorted(classes, held.labels), metric or costs
+    predicted, criterion = predicted_codes(held.scores), metric or costs
     if chosen is not None:
         predicted = chosen.predict(classes, held.scores, held.probabilities)
     elif criterion is not None:
-        chosen, predicted = choose_threshold(
-            criterion, classes, codes, held.scores, held.probabilities, held.folds, positive
-        )
-    else:
-        predicted = predicted_codes(held.scores)
+        chosen, predicted = choose_threshold(criterion, held, positive)
     first = metric or "balanced_accuracy"
-    result = evaluate_rows(table, held, classes, predicted, positive, first, chosen, by)
+    result = evaluate_rows(table, held, predicted, positive, first, chosen, by)
     evaluation = result["held_out"]
     if costs is not None:
-        evaluation["costs"] = _costs(costs, classes, codes, predicted, predicted_codes(held.scores))
-    messages = evaluation_warnings(held, classes, evaluation, chosen)
+        evaluation["costs"] = _costs(costs, held, predicted)
+    messages = evaluation_warnings(held, evaluation, chosen)
     return result | {"threshold": chosen and asdict(chosen), "warnings": messages}
 
 
-def _costs(
-    costs: Mapping[str, float], classes: np.ndarray, codes: np.ndarray, *predictions: np.ndarray
-) -> dict[str, Any]:
+def _costs(costs: Mapping[str, float], held: HeldOut, predicted: np.ndarray) -> dict[str, Any]:
     """Return the mean cost of a held-out row at the threshold, and of the alternatives."""
-    prices = [costs[str(plain(label))] for label in classes]
-    constant = [np.full(len(codes), code) for code in range(len(classes))]
-    means = [
-        cost_per_row(confusion_matrix(codes, predicted, len(classes)), prices)
-        for predicted in (*predictions, *constant)
-    ]
-    always = {str(plain(c)): mean for c, mean in zip(classes, means[2:], strict=True)}
-    return {"costs": dict(costs), "per_row": means[0], "own_threshold": means[1], "always": always}
+    names = [str(plain(label)) for label in held.classes]
+
+    def mean(codes: np.ndarray) -> float:
+        confusion = confusion_matrix(held.codes, codes, len(names))
+        return cost_per_row(confusion, [costs[name] for name in names])
+
+    always = {name: mean(np.full(len(predicted), code)) for code, name in enumerate(names)}
+    own = {"per_row": mean(predicted), "own_threshold": mean(predicted_codes(held.scores))}
+    return {"costs": dict(costs), **own, "always": always}
 
 
 def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from lincent._errors import AppError
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
 from lincent.estimators.calibration import OutOfFoldScores, score_scale
-from lincent.inspection.evaluation import HeldOut
+from lincent.inspection.thresholds import HeldOut
 from lincent.sources.batches import Batches
 from lincent.sources.shared_reads import run_concurrently
 from lincent.tables.formats import (
@@ -165,9 +165,10 @@ class LargeFile:
         run_concurrently([*fits, partial(second.fit, rest, rest.target)], 2)
         encoded = encoder.transform(table.frame.iloc[rows])
         folds = rng.permutation(len(rows)) % N_SPLITS
+        classes, codes = classifier.classes_, np.searchsorted(classifier.classes_, labels)
         if probability is not None:  # of both fits, by scores of rows that the second has not seen
-            codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
-            n_classes, strategy = len(classifier.classes_), classifier.multi_class
+            weight, n_classes = np.ones(len(labels)), len(classes)
+            strategy = classifier.multi_class
             scales = [
                 score_scale(model._task_scores(encoded), codes, weight, n_classes, strategy)
                 for model in (second, classifier)
@@ -180,7 +181,7 @@ class LargeFile:
         probabilities = second.predict_proba(encoded) if hasattr(second, "predict_proba") else None
         how = f"{len(rows)} rows, scored by a fit to all others"
         scores = np.asarray(second.decision_function(encoded))
-        return HeldOut(rows, labels, scores, probabilities, folds, how)
+        return HeldOut(rows, codes, classes, scores, probabilities, folds, how)
 
     def summary(self) -> dict[str, Any]:
         """Return the number of all rows, by class, for the summary of the model."""

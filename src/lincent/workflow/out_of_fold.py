@@ -16,15 +16,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from lincent import _console
 from lincent._errors import AppError, nearest
-from lincent.inspection.evaluation import (
-    HeldOut,
-    class_distance,
-    errors_by_group,
-    evaluate,
-    example_rows,
-    suspected_label_errors,
-)
-from lincent.inspection.thresholds import DecisionThreshold, positive_code
+from lincent.inspection.evaluation import class_distance, errors_by_group, evaluate, notable_rows
+from lincent.inspection.thresholds import DecisionThreshold, HeldOut, positive_code
 from lincent.model_selection.folds import make_folds
 from lincent.tables.formats import pa
 from lincent.tables.infer import PreparedTable, independent_fraction
@@ -63,24 +56,24 @@ def make_splits(table: PreparedTable, random_state: int) -> list[tuple[np.ndarra
 
 def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldOut | None:
     """Return out-of-fold predictions of a fitted pipeline; None where a class is too small."""
-    classifier = pipeline[-1]
+    classifier, classes = pipeline[-1], pipeline[-1].classes_
+    codes = np.searchsorted(classes, table.labels)
     scores: Any = getattr(classifier, "out_of_fold_scores_", None)
     knows_groups = table.groups is None or "cv" in classifier.get_params(deep=False)
     effective = EFFECTIVE * independent_fraction(table.frame, table.hashes)
     if scores is not None and knows_groups:
         scores = np.asarray(scores)
         rows = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
-        if len(np.unique(table.labels[rows])) == len(classifier.classes_):
-            labels, scores = table.labels[rows], scores[rows]
+        if len(np.unique(codes[rows])) == len(classes):
             own = getattr(classifier, "out_of_fold_probabilities_", None)
             own = None if own is None else np.asarray(own)[rows]
             folds = table.hashes[rows] % np.uint64(N_SPLITS)
             how = f"{len(rows)} rows, each scored by models fitted without it"
-            return HeldOut(rows, labels, scores, own, folds, how, effective)
+            return HeldOut(rows, codes[rows], classes, scores[rows], own, folds, how, effective)
     splits = make_splits(table, random_state)
     if not splits:
         return None
-    n_rows, codes = len(table.labels), np.unique(table.labels, return_inverse=True)[1]
+    n_rows = len(codes)
     scale = _score_scale(pipeline, table.frame, codes)
     folds, scores, probabilities = np.zeros(n_rows, dtype=np.intp), [], []
     for fold, (train, test) in enumerate(splits):
@@ -100,7 +93,7 @@ def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldO
     order = np.argsort(np.concatenate([test for _, test in splits]))
     scores = np.concatenate(scores)[order]
     chances = np.concatenate(probabilities)[order] if probabilities else None
-    return HeldOut(np.arange(n_rows), table.labels, scores, chances, folds, how, effective)
+    return HeldOut(np.arange(n_rows), codes, classes, scores, chances, folds, how, effective)
 
 
 def check_by(table: PreparedTable, by: str | None) -> None:
@@ -113,7 +106,6 @@ def check_by(table: PreparedTable, by: str | None) -> None:
 def evaluate_rows(
     table: PreparedTable,
     held: HeldOut,
-    classes: np.ndarray,
     predicted: np.ndarray,
     positive: Any,
     metric: str = "balanced_accuracy",
@@ -121,19 +113,16 @@ def evaluate_rows(
     by: str | None = None,
 ) -> dict[str, Any]:
     """Return the evaluation of predicted rows, suspected label errors and examples among them."""
-    evaluation = evaluate(held, classes, predicted, positive, metric, threshold)
+    evaluation = evaluate(held, predicted, positive, metric, threshold)
     if by is not None:
         values = plain_array(table.table.data.column(by)).take(pa.array(held.rows))
         if is_text(values.type):  # also the numbers of a text file
             numbers, bad = text_to_numbers(values, table.table.decimal)
             values = with_nulls(values) if bad.any() else pa.array(numbers, from_pandas=True)
-        side = positive_code(classes, positive) if len(classes) == 2 else -1
-        codes, groups = np.searchsorted(classes, held.labels), values.to_pandas()
-        errors = errors_by_group(groups, codes, predicted, side, held.effective)
+        side = positive_code(held.classes, positive) if len(held.classes) == 2 else -1
+        errors = errors_by_group(values.to_pandas(), held.codes, predicted, side, held.effective)
         evaluation["by"] = {"column": by, "groups": errors}
-    suspects = suspected_label_errors(held, classes, table)
-    examples = example_rows(held, suspects, table)
-    return {"held_out": evaluation, "suspected_label_errors": suspects, "examples": examples}
+    return {"held_out": evaluation, **notable_rows(held, table)}
 
 
 def _score_scale(pipeline: Any, frame: Any, codes: np.ndarray) -> float:

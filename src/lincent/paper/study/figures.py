@@ -7,19 +7,51 @@ Data of the two-dimensional figures is computed when the study runs, since a rep
     shapes    the kernel test: the samples of each shape and the score of KernelLCC on a grid
 
 It is plain numbers, stored as JSON beside the table of results.
+
+A drawing is SVG that takes its colors from the page: each color is drawn as a placeholder and
+replaced by a style variable, so one drawing serves light, dark and print.  Text stays text, never
+read as mathematics: a column may be called ``$x``.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from lincent._errors import import_optional, printable
+from lincent.estimators.kernel import KernelLCC
+from lincent.estimators.linear import LCC
+from lincent.inspection.displays import (
+    COLORS,
+    INK,
+    LIGHT,
+    BoundaryDisplay,
+    DirectionDisplay,
+    ProjectionDisplay,
+)
 from lincent.model_selection.experiment import Problem
 from lincent.model_selection.metrics import weighted_auc
 from lincent.paper.study.compare_with_paper import POINTS
-from lincent.report.drawing import COLOR, SERIES, drawing, to_svg
+
+_NAMES = (
+    "ink", "muted", "line", "paper", "s1", "s2", "s3", "s4", "s5", "s6", "area1", "area2",
+)  # fmt: skip
+COLOR = {name: f"#0a0b{position + 16:02x}" for position, name in enumerate(_NAMES)}
+_VARIABLE = {value: f"var(--{name})" for name, value in COLOR.items()}
+# The colors of the two classes, and white under and around markers.
+_THEME = ("s1", "s2", "area1", "area2", "ink", "paper")
+for _color, _name in zip((*COLORS, *LIGHT, INK, "#ffffff"), _THEME, strict=True):
+    _VARIABLE[_color] = f"var(--{_name})"
+REM_PER_INCH = 5.75
+"""Eleven points of matplotlib are then 14 pixels, the size of a table's letters."""
+SERIES = tuple(COLOR[f"s{k}"] for k in range(1, 7))
 
 Panels = dict[str, tuple[Any, Any]]
 """Means and standard deviations, sets by methods, of each panel."""
@@ -32,7 +64,6 @@ def example_plot_data() -> dict[str, Any]:
     angles to the line between the class centers, along which both centers fall on one point: the
     worst place an optimization can start from.
     """
-    from lincent.estimators.linear import LCC
     from lincent.paper.datasets import make_paper_example
 
     X, y = make_paper_example(random_state=0)
@@ -68,9 +99,6 @@ def separation(line: np.ndarray, own: np.ndarray) -> float:
 
 def shape_plot_data(shapes: list[Problem], widths: dict[str, float]) -> dict[str, Any]:
     """Fit the paper's kernel form to each shape at the width chosen for it, and score a grid."""
-    from lincent.estimators.kernel import KernelLCC
-    from lincent.inspection import BoundaryDisplay
-
     data = {}
     for problem in shapes:
         if problem.name in widths:
@@ -109,6 +137,56 @@ def _plain(values: Any, digits: int = 5) -> Any:
 
 
 # Drawings.
+
+
+@contextmanager
+def drawing(width: float, height: float, **layout: Any) -> Iterator[tuple[Any, Any]]:
+    """Open a figure with the look of the reports and close it after use."""
+    matplotlib = import_optional("matplotlib", "app", "A report")
+    from matplotlib.figure import Figure
+
+    muted = ("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "xtick.labelcolor")
+    hidden = ("text.parse_math", "axes.spines.top", "axes.spines.right", "legend.frameon")
+    settings: Any = {
+        **dict.fromkeys(muted, COLOR["muted"]),
+        **dict.fromkeys(("axes.titlecolor", "text.color", "ytick.labelcolor"), COLOR["ink"]),
+        **dict.fromkeys(hidden, False),
+        **{"grid.color": COLOR["line"], "svg.fonttype": "none"},
+        **{"font.size": 11, "axes.titlesize": 11, "legend.fontsize": 10},
+    }
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        make = figure.subplot_mosaic if "mosaic" in layout else figure.subplots
+        yield figure, make(**layout)
+
+
+def to_svg(figure: Any, name: str) -> str:
+    """Return a figure as an SVG element with colors from the page and ids of its own."""
+    import matplotlib
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
+    buffer = io.StringIO()
+    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    with (
+        matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}),
+        warnings.catch_warnings(),
+    ):
+        # The page's own fonts draw the text; which signs matplotlib's font has does not matter.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    for placeholder, variable in _VARIABLE.items():
+        svg = re.sub(placeholder, variable, svg, flags=re.I)
+    prefix = re.sub(r"[^a-z0-9]", "", name.lower())
+    svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\1{prefix}-", svg)
+    # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
+    svg = re.sub(r' (?:width|height)="[^"]*"', "", svg, count=2)
+    width = REM_PER_INCH * figure.get_figwidth()
+    return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
 
 
 def ours_and_theirs(numbers: list[Any]) -> str:
@@ -157,8 +235,6 @@ def grouped_dots(panels: Panels, name: str) -> str:
 
 def kernel_panels(shapes: dict[str, Any]) -> str:
     """Draw samples and decision regions in the plane, from the stored data of each shape."""
-    from lincent.inspection import BoundaryDisplay
-
     n_rows = (len(shapes) + 1) // 2
     with drawing(6.2, 3.1 * n_rows, nrows=n_rows, ncols=2, squeeze=False) as (figure, grid):
         for axes in grid.flat[len(shapes) :]:
@@ -174,8 +250,6 @@ def kernel_panels(shapes: dict[str, Any]) -> str:
 
 def worked_example(data: dict[str, Any]) -> str:
     """Draw the paper's example: the groups with the direction, projections before and after."""
-    from lincent.inspection import DirectionDisplay, ProjectionDisplay
-
     X, codes, classes = np.array(data["X"]), np.array(data["codes"]), data["classes"]
     beta, centers = np.array(data["beta"]), np.array(data["centers"])
     lines = [X @ np.array(data["before"]), X @ beta]
