@@ -133,7 +133,8 @@ class DenseRows(RowsBase):
         return self.array
 
     def column_scale(self) -> Vector:
-        return root_mean(np.einsum("ij,ij->j", self.array, self.array), self.shape[0])
+        squares: Vector = np.einsum("ij,ij->j", self.array, self.array, dtype=np.float64)
+        return root_mean(squares, self.shape[0])
 
 
 def _sizes(shape: tuple[int, int], block: Any, ruler: Matrix, shift: Any) -> Vector:
@@ -160,10 +161,8 @@ class KernelMatrixRows(DenseRows):
             scaled = self.array[rows] * root[rows, None]
             total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
         for start in range(0, n, TILE):  # mirror the lower triangle
-            stop = min(start + TILE, n)
-            corner = total[start:stop, start:stop]
-            corner[...] = np.tril(corner) + np.tril(corner, -1).T
-            total[start:stop, stop:] = total[stop:, start:stop].T
+            part = slice(start, start + TILE)
+            total[part, start:] += np.tril(total[start:, part], -1).T
         return np.asarray(total.T)
 
 
@@ -203,24 +202,22 @@ class SelectedColumns(DenseRows):
         return np.ascontiguousarray(self.array)
 
 
-class Float32Rows(RowsBase):
-    """The signed rows y_i (x_i - l), the differences held as a float32 array.
+class Float32Rows(DenseRows):
+    """Signed rows held as a float32 array.
 
     BLAS may set the "invalid" flag in products of finite float32 arrays; that is no error.
     """
 
-    def __init__(self, array: Any, sign: Vector) -> None:
-        self.array, self.sign = array, sign
-        self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
+    swept = False
+    sweep = RowsBase.sweep
 
     @np.errstate(invalid="ignore")
     def dot(self, beta: Vector) -> Vector:
-        return np.asarray((self.array @ beta.astype(np.float32)) * self.sign)
+        return np.asarray(self.array @ beta.astype(np.float32), dtype=np.float64)
 
     @np.errstate(invalid="ignore")
     def tdot(self, alpha: Vector) -> Vector:
-        signed = (alpha * self.sign).astype(np.float32)
-        return np.asarray(signed @ self.array, dtype=np.float64)
+        return np.asarray(alpha.astype(np.float32) @ self.array, dtype=np.float64)
 
     @np.errstate(invalid="ignore")
     def gram(self, weight: Vector) -> Matrix:
@@ -237,22 +234,14 @@ class Float32Rows(RowsBase):
             total += scaled.T @ scaled
         return total
 
-    def outer(self, weight: Vector) -> Matrix:
-        signed = self.dense()
-        return np.asarray((signed * weight) @ signed.T)
-
     def take(self, index: Index) -> Rows:
-        return Float32Rows(self.array[index], self.sign[index])
+        return Float32Rows(self.array[index])
 
     def columns(self, index: Index) -> Rows:
-        return Float32Rows(np.ascontiguousarray(self.array[:, index]), self.sign)
+        return Float32Rows(self.array.take(index, axis=1))
 
     def dense(self) -> Matrix:
-        return np.asarray(self.array * self.sign[:, None], dtype=np.float64)
-
-    def column_scale(self) -> Vector:
-        squares: Vector = np.einsum("ij,ij->j", self.array, self.array, dtype=np.float64)
-        return root_mean(squares, self.shape[0])
+        return self.array.astype(np.float64)
 
 
 def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> Rows | None:
@@ -262,13 +251,14 @@ def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> R
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if np.all(np.abs(center) <= NEAR_ZERO * X[some_rows(X.shape[0])].std(axis=0)):
             # Rounding first is faster, and costs no digits where the center is close to zero.
-            array = np.array(X, dtype=np.float32, order="C")
+            array: Any = np.array(X, dtype=np.float32, order="C")
             array -= center.astype(np.float32)
         else:
             array = np.empty(X.shape, dtype=np.float32)
             np.subtract(X, center, out=array, casting="same_kind")
+        array *= sign[:, None]
         flat = array.reshape(-1)
-        return Float32Rows(array, sign) if float(flat @ flat) < LARGEST else None
+        return Float32Rows(array) if float(flat @ flat) < LARGEST else None
 
 
 class DenseSource(Source):

@@ -22,12 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Index, Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
 from lincent.sources.dense import DenseSource
 from lincent.sources.evaluation import TIED, InMemoryRows, RowEvaluation, drawn
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
 from lincent.sources.landmarks import MappedRows
-from lincent.sources.rows import SignedRows, Source
+from lincent.sources.rows import ColumnStatistics, SignedRows, Source
 from lincent.sources.shared_reads import ENCODE, BlockError, TreeReducer, merge_results
 from lincent.sources.source import Kind, in_memory, kind_of
 from lincent.sources.sparse import SparseSource
@@ -456,22 +456,10 @@ def signed_sums(
     return tuple(joint_sums(X, codes, costs, losses, at, center=center) for at in points)
 
 
-@on_slices
-def squares(rows: OpenBlock) -> Vector:
-    """Return sum_i (x_i - l)^2, by column."""
-    centered = rows.source().array() - rows.setting.center
-    total: Vector = np.einsum("ij,ij->j", centered, centered)
-    return total
-
-
 @on_rows
-def extent(rows: OpenBlock, *, index: Index) -> list[Matrix]:
-    """Return the least and the largest value of some columns, if any row takes part."""
-    if not len(rows.sign):
-        return []
-    center = np.zeros(len(rows.setting.center))
-    columns = rows.source().columns(index, np.ones(len(rows.sign)), center).dense()
-    return [np.stack([columns.min(axis=0), columns.max(axis=0)])]
+def spread(rows: OpenBlock) -> ColumnStatistics:
+    """Return the range of each column, and its squares around the center."""
+    return rows.source().spread(np.broadcast_to(1.0, len(rows.sign)), rows.setting.center)
 
 
 @on_slices

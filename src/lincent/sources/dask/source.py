@@ -64,18 +64,14 @@ class DaskSource(Source):
     @property
     def weight(self) -> Deferred:
         """One weight per row, left with the rows."""
-        plain = replace(self.setting, factor=np.ones_like(self.setting.factor))
+        plain = self.priced(1.0, 1.0).setting
         return Deferred((self.shape[0],), lambda: self.signs_and_costs(plain)[1])
 
     @property
     def costs(self) -> Any:
         """The costs: one number repeated where all are the same, else left with the rows."""
-        survey, factors = self.table.survey, self.setting.factor[self.part]
-        least, most = survey.least * factors.min(), survey.most * factors.max()
-        if least == most:
-            return np.broadcast_to(most, self.shape[0])
-        per_block = survey.totals[:, self.part] @ factors
-        return DaskCosts(self, 1.0, per_block, least, most)
+        costs = DaskCosts(self)
+        return np.broadcast_to(costs.max(), costs.shape) if costs.min() == costs.max() else costs
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two sides, negative first, from the survey."""
@@ -111,16 +107,16 @@ class DaskSource(Source):
         return cast(Taken, self.run("collect", blocks.collect))
 
     def column_scale(self, center: Vector) -> Vector:
-        total = self.run("scale", blocks.squares, setting=replace(self.setting, center=center))
-        return root_mean(np.asarray(total), self.shape[0])
+        around = self.run("scale", blocks.spread, setting=replace(self.setting, center=center))
+        return root_mean(around.squares, self.shape[0])
 
     def constant_columns(self, index: Index) -> Mask:
-        ends = np.array(self.run("extent", blocks.extent, index=index))
-        return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
+        ends = self.run("extent", blocks.spread)
+        return np.asarray(ends.low == ends.high)[index]
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> BlockRows:
         if isinstance(costs, DaskCosts):
-            setting, per_block = costs.setting, costs.scale * costs.per_block
+            setting, per_block = costs.source.setting, costs.per_block
         else:
             shared = one_cost(costs)
             if shared is None:
@@ -141,7 +137,10 @@ class DaskSource(Source):
 
     def priced(self, low: float, high: float) -> DaskSource:
         """Return the same rows with these costs per weight on each side."""
-        factor = np.where(self.setting.side > 0, high, low)
+        return self.with_factor(np.where(self.setting.side > 0, high, low))
+
+    def with_factor(self, factor: Vector) -> DaskSource:
+        """Return the same rows with these costs per weight of each class."""
         return DaskSource(self.table, replace(self.setting, factor=factor))
 
     def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
@@ -164,44 +163,45 @@ def _by_block(numbers: Any, lengths: Any) -> list[tuple[Any]]:
 
 @dataclass(frozen=True)
 class DaskCosts:
-    """One cost per row, left with the rows: scale times factor of the class times weight."""
+    """One cost per row, left with the rows: the factor of its class times its weight."""
 
     source: DaskSource
-    scale: float
-    per_block: Vector
-    least: float
-    most: float
 
     @property
     def shape(self) -> tuple[int]:
         return (self.source.shape[0],)
 
     @property
-    def setting(self) -> Setting:
-        """The setting with the scaled factors."""
-        setting = self.source.setting
-        return replace(setting, factor=setting.factor * self.scale)
+    def factors(self) -> Vector:
+        """The cost per weight of each class that takes part."""
+        return np.asarray(self.source.setting.factor[self.source.part])
+
+    @property
+    def per_block(self) -> Vector:
+        """The sum of the costs in each block."""
+        totals = self.source.table.survey.totals[:, self.source.part]
+        return np.asarray(totals @ self.factors)
 
     def scaled(self, scale: float) -> Any:
         """Return scale times the costs."""
         if np.isinf(scale):  # rows without weight are left out, so every cost is infinite
             return np.broadcast_to(np.inf, self.shape)
-        return replace(self, scale=self.scale * scale)
+        return DaskCosts(self.source.with_factor(self.source.setting.factor * scale))
 
     def __truediv__(self, unit: float) -> Any:
         return self.scaled(1.0 / unit)
 
     def min(self) -> float:
-        return self.scale * self.least
+        return float(self.source.table.survey.least * self.factors.min())
 
     def max(self, initial: float = 0.0) -> float:
-        return max(self.scale * self.most, initial)
+        return max(float(self.source.table.survey.most * self.factors.max()), initial)
 
     def sum(self) -> float:
-        return self.scale * float(self.per_block.sum())
+        return float(self.per_block.sum())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        return self.source.signs_and_costs(self.setting)[1].astype(dtype or np.float64)
+        return self.source.signs_and_costs(self.source.setting)[1].astype(dtype or np.float64)
 
 
 class BlockRows:

@@ -320,31 +320,29 @@ def _first_drawn(parts: list[Drawn], count: int) -> Drawn:
     index = np.concatenate([part.index for part in parts])
     weights = np.concatenate([part.weights for part in parts])
     rows = blocks.stacked([part.rows for part in parts])
-    return _drawn(keys, rows, weights, np.arange(len(keys)), index, count)
+    return _drawn(keys, rows, weights, index, count)
 
 
-def _drawn(keys: Any, X: Any, weight: Vector, some: Index, numbers: Index, count: int) -> Drawn:
-    """Return the distinct rows among some with the smallest hashes; ``numbers`` are their names."""
-    first, total = smallest_distinct(keys[some], weight[some], count)
-    chosen = some[first]
-    return Drawn(keys[chosen], numbers[first], X[chosen], total)
+def _drawn(keys: Any, X: Any, weight: Vector, index: Index, count: int) -> Drawn:
+    """Return the distinct rows of positive weight with the smallest hashes."""
+    first, total = smallest_distinct(keys, weight, count)
+    return Drawn(keys[first], index[first], X[first], total)
 
 
 @blocks.on_table
 def _draw(block: blocks.LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
-    used = np.flatnonzero(block.weight)
     hashes = row_hashes(block.X, seed)
-    return _drawn(hashes, block.X, block.weight, used, begin + used, count)
+    return _drawn(hashes, block.X, block.weight, begin + np.arange(len(hashes)), count)
 
 
 @blocks.on_table
 def _class_sample(
     block: blocks.LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
 ) -> ClassSample:
-    X, weight, hashes, samples = block.X, block.weight, row_hashes(block.X, seed), []
-    for label in classes:
-        rows = np.flatnonzero((block.labels == label) & (weight > 0))
-        samples.append(_drawn(hashes, X, weight, rows, rows, count))
+    X, weight, hashes = block.X, block.weight, row_hashes(block.X, seed)
+    of_classes = [np.where(block.labels == label, weight, 0.0) for label in classes]
+    index = np.arange(len(hashes))
+    samples = [_drawn(hashes, X, own, index, count) for own in of_classes]
     return ClassSample(samples, blocks.open_rows(X).spread(weight, mean))
 
 
