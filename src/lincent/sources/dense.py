@@ -31,10 +31,6 @@ FEW_COLUMNS = 3
 """Up to so many vectors at a time BLAS is faster on one after the other."""
 KERNEL_BLOCKS, TILE = 8, 64
 """Blocks of rows for the Gram matrix of a kernel matrix, and tiles in which it is mirrored."""
-BLOCK_ROWS = 2048
-"""Rows of a block from which a Gram matrix is added up: no second array of all rows."""
-GATHERED = 0.5
-"""With a smaller fraction of rows in use, these are copied for a product."""
 LOOK_ROWS = 64
 """Rows, evenly along the data, from which offsets and ranges are estimated."""
 HARMLESS = 1000.0
@@ -164,42 +160,6 @@ class KernelMatrixRows(DenseRows):
             part = slice(start, start + TILE)
             total[part, start:] += np.tril(total[start:, part], -1).T
         return np.asarray(total.T)
-
-
-class SelectedColumns(DenseRows):
-    """Some columns of signed rows, contiguous in memory, so that others can replace them."""
-
-    swept = False
-    sweep = RowsBase.sweep
-
-    def __init__(self, columns: Matrix) -> None:
-        """``columns`` has the columns as its rows."""
-        super().__init__(columns.T)
-        self.by_column = columns
-
-    def gram(self, weight: Vector) -> Matrix:
-        root, total = np.sqrt(weight), np.zeros((self.shape[1], self.shape[1]))
-        for start in range(0, self.shape[0], BLOCK_ROWS):
-            part = slice(start, start + BLOCK_ROWS)
-            scaled = self.by_column[:, part] * root[part]
-            total += scaled @ scaled.T
-        return total
-
-    def cross(self, weight: Vector, index: Index) -> Matrix:
-        """Return ``gram``, of these columns with all."""
-        used, array = np.flatnonzero(weight), self.by_column
-        if len(used) < GATHERED * len(weight):
-            array, weight = array.take(used, axis=1), weight[used]
-        return np.asarray(array @ (array[index] * weight).T)
-
-    def take(self, index: Index) -> Rows:
-        return SelectedColumns(self.by_column.take(index, axis=1))
-
-    def columns(self, index: Index) -> Rows:
-        return SelectedColumns(self.by_column[index])
-
-    def dense(self) -> Matrix:
-        return np.ascontiguousarray(self.array)
 
 
 class Float32Rows(DenseRows):

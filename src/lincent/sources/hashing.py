@@ -215,5 +215,4 @@ class HashKFold:
 
     def scored(self, hashes: RowHashes, codes: NDArray[np.integer]) -> Mask:
         """Return which rows are scored when models are compared."""
-        scored: Mask = hashes <= self.below[codes]
-        return scored
+        return np.asarray(hashes <= self.below[codes])

@@ -31,8 +31,6 @@ from lincent.sources.evaluation import InMemoryRows
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, SideCosts, joint_sums
 from lincent.sources.shared_reads import merge_results
 
-SWEEP_BYTES = 2**20
-"""A block of this size, with the vectors that go with it, stays in the cache of one core."""
 FEWEST_ROWS, MOST_ROWS = 256, 16_384
 BLOCK_BYTES = 2**20
 """A block of this size stays in the processor's cache between conversion and product."""
@@ -118,8 +116,7 @@ class Source(ABC):
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two classes, negative first: one pass."""
         local = 1.0 if weight.strides == (0,) else self.namespace.send(weight)
-        empty = np.empty if self.namespace is HOST else self.namespace.empty
-        split = empty((2, len(sign)))
+        split = self.namespace.empty((2, len(sign)))
         split[1] = local * (sign > 0)
         split[0] = local - split[1]
         totals = [float(side.sum()) for side in split]
@@ -400,7 +397,7 @@ def weighed(projected: Vector, weigh: Weigh) -> Vector:
 
 def cache_blocks(m: int, n: int) -> Iterator[slice]:
     """Yield parts of m rows of n columns that stay in the cache, all of about the same size."""
-    step = min(MOST_ROWS, max(FEWEST_ROWS, SWEEP_BYTES // (8 * max(1, n))))
+    step = min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_BYTES // (8 * max(1, n))))
     # A short last part would cost as many calls as a long one.
     parts = -(-m // step)
     for k in range(parts):

@@ -142,18 +142,18 @@ class BaseSchedule:
     def run(
         self,
         verb: str,
-        function: Callable[..., Any],
+        function: Callable[..., T],
         *,
         each: Each = None,
         merge: Merge = merge_results,
         **shared: Any,
-    ) -> Any:
+    ) -> T:
         """Return merge([function(*block, *each_i, **shared) for all blocks]), in one pass."""
         self.reads += 1
         begin = time.monotonic()
         request = ReadRequest(self, verb, partial(function, **shared), each, merge)
         perform_read(request)
-        result = merge(request.answers)
+        result: T = merge(request.answers)
         took = time.monotonic() - begin
         self.log(f"read {self.reads}, {verb}: {self.count} {self.unit} in {took:.2f} s")
         return result

@@ -46,7 +46,7 @@ def test_a_look_gives_the_loss_and_about_the_widths(ruler):
     m = int(seen.counts.sum())
     assert m == len(view.distance)
     for k in (0, 10, m - 1):
-        exact = np.sort(view.away)[k]
+        exact = np.sort(view.away())[k]
         assert exact <= seen.width(k, m) <= 1.02 * exact + 1e-5 * seen.away / m
     assert seen.below(np.inf) == m
 

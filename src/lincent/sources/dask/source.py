@@ -16,21 +16,23 @@ That is five passes, one more for each further Newton step or round, whatever th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Mask, Matrix, Rows, Vector, root_mean
 from lincent.sources.dask import blocks
-from lincent.sources.dask.blocks import DistanceHistogram, Setting, SplitPart, Taken
+from lincent.sources.dask.blocks import Setting, SplitPart, Taken
 from lincent.sources.evaluation import TINY, Deferred, Multipliers, one_cost
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 from lincent.sources.rows import Sample, Source
-from lincent.sources.shared_reads import merge_results
+from lincent.sources.shared_reads import BaseSchedule, merge_results
 
+T = TypeVar("T")
 SPARE_ENTRIES = 3_000_000
 SPARE_WORK = 60_000_000
 """A band up to this size, and whose rows times columns squared are up to this number, is solved
@@ -84,7 +86,7 @@ class DaskSource(Source):
 
     def local_combine(self, w: Vector) -> Vector:
         each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
-        return np.asarray(self.run("combine", blocks.combine, each=each))
+        return self.run("combine", blocks.combine, each=each)
 
     def take(self, index: Index, sign: Any, center: Vector) -> Rows:
         return self.take_all(sign, center).take(index)
@@ -104,7 +106,7 @@ class DaskSource(Source):
                 f"({m * n * 8 / 2**30:.1f} GiB as float64): "
                 'use solver="auto", which reads them in place.'
             )
-        return cast(Taken, self.run("collect", blocks.collect))
+        return self.run("collect", blocks.collect)
 
     def column_scale(self, center: Vector) -> Vector:
         around = self.run("scale", blocks.spread, setting=replace(self.setting, center=center))
@@ -143,9 +145,12 @@ class DaskSource(Source):
         """Return the same rows with these costs per weight of each class."""
         return DaskSource(self.table, replace(self.setting, factor=factor))
 
-    def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
+    def run(
+        self, verb: str, function: Callable[..., T], *, setting: Setting | None = None, **how: Any
+    ) -> T:
         """Run a function of ``blocks`` on all blocks: one pass."""
-        return self.table.schedule.run(verb, function, setting=setting or self.setting, **how)
+        schedule: BaseSchedule = self.table.schedule
+        return schedule.run(verb, function, setting=setting or self.setting, **how)
 
     def signs_and_costs(self, setting: Setting) -> tuple[Vector, Vector]:
         """Return signs and costs of all rows."""
@@ -211,15 +216,15 @@ class BlockRows:
     sampled_by_size = False  # the sizes of all rows would be one more pass, a second sample another
 
     def __init__(self, source: DaskSource, setting: Setting, per_block: Vector) -> None:
-        self._run, self.setting, self.per_block = source.run, setting, per_block
+        self.source, self.setting, self.per_block = source, setting, per_block
         self.remembered: Rows | None = None
         self.m, n = source.shape
         self.most_sampled = max(sample_entries(SAMPLE_ENTRIES) // n, 1)
         self.spare_rows = min(sample_entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
 
-    def run(self, verb: str, function: Any, **how: Any) -> Any:
+    def run(self, verb: str, function: Callable[..., T], **how: Any) -> T:
         """Run a function of ``blocks`` on all blocks: one pass."""
-        return self._run(verb, function, setting=self.setting, **how)
+        return self.source.run(verb, function, setting=self.setting, **how)
 
     def sized(self, ruler: Matrix | None) -> BlockRows:
         """Return the same rows; each block computes their sizes in each pass."""
@@ -247,10 +252,10 @@ class BlockRows:
     def draw(self, verb: str, k: int, rng: np.random.Generator) -> Taken:
         """Draw k rows by their costs, with costs that represent all: one pass."""
         if k >= self.m:
-            return cast(Taken, self.run(verb, blocks.collect))
+            return self.run(verb, blocks.collect)
         total = float(self.per_block.sum())
         each = _by_block(np.sort(rng.random(k) * total), self.per_block)
-        taken: Taken = self.run(verb, blocks.sample, each=each)
+        taken = self.run(verb, blocks.sample, each=each)
         return replace(taken, costs=taken.costs * (total / k))
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
@@ -267,15 +272,13 @@ class BlockEvaluation:
 
     def __init__(self, whole: BlockRows, beta: Vector, guess: float, *, small: bool) -> None:
         self.whole, self.beta, self.guess = whole, beta, guess
-        self.seen: DistanceHistogram = whole.run(
-            "look", blocks.look, beta=beta, width=guess, small=small
-        )
+        self.seen = whole.run("look", blocks.look, beta=beta, width=guess, small=small)
         self.loss = self.seen.loss
 
     def along(self, other: BlockEvaluation, lengths: Vector) -> Vector:
         """Return the loss at points between this one and another."""
         ends = [self.beta, other.beta]
-        return np.asarray(self.whole.run("along", blocks.along, ends=ends, lengths=lengths))
+        return self.whole.run("along", blocks.along, ends=ends, lengths=lengths)
 
     def between(self, other: BlockEvaluation, length: float, loss: float) -> None:
         """Return None: no distances are kept, so a pass is needed."""

@@ -73,12 +73,8 @@ class Survey:
 
     def as_one(self) -> Survey:
         """Return the same as if of one block."""
-        return replace(
-            self,
-            lengths=[sum(self.lengths)],
-            counts=self.counts.sum(axis=0)[None],
-            totals=self.totals.sum(axis=0)[None],
-        )
+        counts, totals = self.counts.sum(axis=0), self.totals.sum(axis=0)
+        return replace(self, lengths=[sum(self.lengths)], counts=counts[None], totals=totals[None])
 
 
 class DaskTable:
@@ -86,7 +82,7 @@ class DaskTable:
 
     def __init__(self, schedule: BaseSchedule, n: int) -> None:
         self.schedule, self.n = schedule, n
-        self.survey: Survey = schedule.run("survey", survey, n=n)
+        self.survey = schedule.run("survey", survey, n=n)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -125,11 +121,10 @@ class DaskTable:
 
     def draw_distinct(self, count: int, seed: int) -> Drawn:
         """Return at most ``count`` distinct rows of positive weight: one pass."""
-        drawn: Drawn = self.schedule.run(
+        return self.schedule.run(
             "landmarks", _draw, each=self.first_rows, merge=partial(_first_drawn, count=count),
             n=self.n, count=count, seed=seed,
         )  # fmt: skip
-        return drawn
 
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None
@@ -141,11 +136,10 @@ class DaskTable:
         survey = self.survey
         mean = survey.sums.sum(axis=0) / self.totals.sum() + survey.origin
         most = [count] * len(survey.classes) if most is None else most
-        sample: ClassSample = self.schedule.run(
+        return self.schedule.run(
             "sample", _class_sample, merge=partial(_joined_samples, count=count, most=most),
             n=self.n, classes=survey.classes, count=count, seed=seed, mean=mean,
         )  # fmt: skip
-        return sample
 
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
