@@ -97,7 +97,7 @@ def test_rows_that_cross_from_beyond_the_band_are_counted(rows):
     there = here.whole.look(BETA + 0.1)
     sides = (here.distance < 0) != (there.distance < 0)
     assert here.crossed(there, 0.0) == np.count_nonzero(sides)
-    assert here.crossed(there, 0.05) == np.count_nonzero(sides & (here.away > 0.05))
+    assert here.crossed(there, 0.05) == np.count_nonzero(sides & (here.away() > 0.05))
     assert here.crossed(here, 0.0) == 0
 
 
@@ -123,5 +123,5 @@ def test_the_kth_smallest_of_many_is_that_of_all(k, monkeypatch, rows):
     here = whole(rows, COSTS["one"]).look(BETA)
     monkeypatch.setattr(view, "FEW", 2**5)
     monkeypatch.setattr(band, "PART", 2**6)
-    tied = view.TIED * float(here.away[:: M // view.FEW].mean())
-    assert here.width(k) == max(float(np.sort(here.away)[k]), tied)
+    tied = view.TIED * float(here.away()[:: M // view.FEW].mean())
+    assert here.width(k) == max(float(np.sort(here.away())[k]), tied)

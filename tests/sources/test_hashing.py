@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.sources import hashing as row_hash
-from lincent.sources.hashing import distinct_rows, draw_distinct, row_hashes
+from lincent.sources.hashing import distinct_rows, row_hashes, smallest_distinct
 
 
 @pytest.fixture
@@ -45,15 +45,23 @@ def test_kinds_are_those_of_numpy_in_order_of_appearance(X):
 
 def test_a_draw_does_not_know_repetitions_or_order(X):
     allowed = np.ones(len(X), dtype=bool)
-    once = X[draw_distinct(row_hashes(X, 3), allowed, 20)]
+    once = X[smallest_distinct(row_hashes(X, 3), allowed, 20)[0]]
     assert len(np.unique(once, axis=0)) == 20
     shuffled = np.random.default_rng(1).permutation(np.repeat(X, 3, axis=0))
-    twice = shuffled[draw_distinct(row_hashes(shuffled, 3), np.ones(len(shuffled)), 20)]
+    twice = shuffled[smallest_distinct(row_hashes(shuffled, 3), np.ones(len(shuffled)), 20)[0]]
     np.testing.assert_array_equal(once, twice)
-    assert not np.array_equal(X[draw_distinct(row_hashes(X, 4), allowed, 20)], once)
+    assert not np.array_equal(X[smallest_distinct(row_hashes(X, 4), allowed, 20)[0]], once)
 
 
 def test_rows_without_weight_are_not_drawn(X):
     allowed = np.zeros(len(X), dtype=bool)
     allowed[5:8] = True
-    assert set(draw_distinct(row_hashes(X, 0), allowed, 20)) <= {5, 6, 7}
+    assert set(smallest_distinct(row_hashes(X, 0), allowed, 20)[0]) <= {5, 6, 7}
+
+
+def test_a_sample_has_the_lowest_hashes_and_their_weights():
+    keys = np.array([5, 1, 9, 1, 7, 3], dtype=np.uint64)
+    weight = np.array([1.0, 2.0, 1.0, 4.0, 1.0, 0.0])
+    index, total = smallest_distinct(keys, weight, 3)
+    assert keys[index].tolist() == [1, 5, 7]  # 3 has no weight
+    assert total.tolist() == [6.0, 1.0, 1.0]

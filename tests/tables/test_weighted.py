@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from lincent.tables import weighted
 from lincent.tables.weighted import (
     Columns,
     check_magnitude,
@@ -12,7 +11,6 @@ from lincent.tables.weighted import (
     median,
     merged,
     quantiles,
-    sample_by_key,
     shares_of_classes,
 )
 
@@ -61,15 +59,6 @@ def test_quantiles_are_values_at_which_a_fraction_of_the_weight_is_reached():
     np.testing.assert_array_equal(
         quantiles(values, np.array([1.0, 8.0, 1.0]), np.array([0.5, 0.8, 0.85])), [10, 10, 20]
     )
-
-
-def test_a_sample_has_the_lowest_keys_and_their_weights(monkeypatch):
-    monkeypatch.setattr(weighted, "SAMPLE_ROWS", 3)
-    keys = np.array([5, 1, 9, 1, 7, 3], dtype=np.uint64)
-    weight = np.array([1.0, 2.0, 1.0, 4.0, 1.0, 0.0])
-    index, total = sample_by_key(keys, weight)
-    assert keys[index].tolist() == [1, 5, 7]  # 3 has no weight
-    assert total.tolist() == [6.0, 1.0, 1.0]
 
 
 def test_shares_of_classes():

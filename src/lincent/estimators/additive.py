@@ -72,8 +72,9 @@ from lincent.solvers.newton.joint import (
     solve_path,
 )
 from lincent.solvers.solution import Controls
+from lincent.sources.hashing import smallest_distinct
 from lincent.sources.source import dense_rows, is_streamed, namespace_of
-from lincent.tables.weighted import SAMPLE_ROWS, merged, quantiles, sample_by_key
+from lincent.tables.weighted import SAMPLE_ROWS, merged, quantiles
 
 FOLDS = 4
 SMOOTHINGS = (0.01, 0.1, 1.0)
@@ -112,7 +113,7 @@ class Terms:
         signs: np.ndarray,
     ) -> Terms:
         """Place knots on a sample; ``signs`` has 1 or -1 for monotonic columns of the table."""
-        rows, counts = sample_by_key(keys, weight)
+        rows, counts = smallest_distinct(keys, weight, SAMPLE_ROWS)
         # With many columns fewer knots, and from 501 on none, so that a fit takes seconds.
         n_knots = min(n_knots, 1 + 1000 // len(sources))
         curves: list[Curve] = []

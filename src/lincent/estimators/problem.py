@@ -31,7 +31,7 @@ from lincent.problems.arrays import Rows
 from lincent.problems.centralization import Program, difference_of, lcc_program
 from lincent.problems.rounding import CertificateData, SparseCertificateData
 from lincent.sources.gradients import SideCosts
-from lincent.sources.hashing import draw_distinct, row_hashes
+from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import RowMapping, mapped_rows
 from lincent.sources.rows import SignedRows, Source
 from lincent.sources.source import Kind, kind_of, open_source, to_numpy
@@ -324,7 +324,7 @@ class ArrayTraining:
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
         """Return the indices of at most ``count`` distinct samples, and these."""
-        index = draw_distinct(row_hashes(self.X, seed), self.weight, count)
+        index, _ = smallest_distinct(row_hashes(self.X, seed), self.weight, count)
         return index, to_numpy(self.rows(index))
 
 

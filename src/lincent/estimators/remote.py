@@ -182,9 +182,8 @@ class DeviceTraining(ArrayTraining):
 
         keys, found = row_hashes(self.X, seed), []
         for code in range(len(self.classes)):
-            rows = np.flatnonzero((self.host_codes == code) & (self.weight > 0))
-            first, weight = smallest_distinct(keys[rows], self.weight[rows], count)
-            found.append((rows[first], weight))
+            own = np.where(self.host_codes == code, self.weight, 0.0)
+            found.append(smallest_distinct(keys, own, count))
         cut = sum(len(index) for index, _ in found) > count
         few = most if cut and most is not None else [count] * len(found)
         brought = [

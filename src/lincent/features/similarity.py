@@ -36,9 +36,9 @@ from sklearn.utils._param_validation import Interval
 
 from lincent.features.transformer import EncodedSamples, FeatureMap, class_codes
 from lincent.sources.array_namespace import HOST
-from lincent.sources.hashing import row_hashes
+from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.source import Kind, kind_of, namespace_of
-from lincent.tables.weighted import SAMPLE_ROWS, sample_by_key
+from lincent.tables.weighted import SAMPLE_ROWS
 
 FLOOR = 1e-6
 BLOCK_ROWS = 2048
@@ -394,7 +394,7 @@ class KernelLandmarks(RBFFeatures):
     point_name = "landmark"
 
     def _fit(self, samples: EncodedSamples) -> KernelLandmarks:
-        rows, counts = sample_by_key(samples.hashes, samples.weight)
+        rows, counts = smallest_distinct(samples.hashes, samples.weight, SAMPLE_ROWS)
         some = samples.Z[rows]
         self.variance_ = total_variance(some, counts)
         self.landmarks_ = some[: max(1, min(self.n_landmarks, int(self.max_share * len(some))))]

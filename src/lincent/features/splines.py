@@ -39,8 +39,9 @@ from scipy.linalg import eigh
 from sklearn.utils._param_validation import Interval
 
 from lincent.features.transformer import EncodedSamples, FeatureMap
+from lincent.sources.hashing import smallest_distinct
 from lincent.sources.source import namespace_of
-from lincent.tables.weighted import quantiles, sample_by_key
+from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
 LEAST_SPREAD = 0.05
 """Indicators are centered, and scaled as if their value had at least this frequency."""
@@ -308,7 +309,7 @@ class SplineFeatures(FeatureMap):
     }
 
     def _fit(self, samples: EncodedSamples) -> SplineFeatures:
-        rows, counts = sample_by_key(samples.hashes, samples.weight)
+        rows, counts = smallest_distinct(samples.hashes, samples.weight, SAMPLE_ROWS)
         columns = samples.Z[rows].T
         self.curves_ = [learn_curve(column, counts, self.n_knots) for column in columns]
         return self

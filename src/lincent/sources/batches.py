@@ -27,7 +27,6 @@ from lincent.sources.shared_reads import (
     Alter,
     BaseSchedule,
     BlockError,
-    Each,
     Log,
     ReadCancelled,
     ReadRequest,
@@ -266,25 +265,9 @@ class BatchSchedule(BaseSchedule):
 
     unit = "batches"
 
-    def __init__(
-        self, data: Batches, log: Log, alter: Alter | None = None, count: int | None = None
-    ) -> None:
+    def __init__(self, data: Batches, log: Log) -> None:
         super().__init__(log)
-        self._alter = alter or (lambda i, batch: data.alter(*batch))
-        self.data, self.count = data, count
-
-    def altered(self, alter: Alter, each: Each = None, name: str = "") -> BatchSchedule:
-        before = self._alter
-
-        def both(i: int, batch: Batch) -> tuple[Any, ...]:
-            return alter(*before(i, batch), *(each[i] if each else ()))
-
-        return BatchSchedule(self.data, self.named_log(name), both, self.count)
-
-    def reduce(self, request: ReadRequest, results: TreeReducer, i: int, batch: Batch) -> None:
-        """Add the result of a batch."""
-        arguments = request.each[i] if request.each else ()
-        results.put(request.work(*self._alter(i, batch), *arguments))
+        self.data, self.alter = data, lambda i, batch: data.alter(*batch)
 
     def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Iterate once over the batches; several requests use all cores."""
@@ -295,9 +278,8 @@ class BatchSchedule(BaseSchedule):
             while (batch := _next(stream, i)) is not None:
                 for schedule in schedules:
                     schedule.check_count(i + 1)
-                work = partial(BatchSchedule.reduce, i=i, batch=batch)
-                jobs = schedules, requests, results
-                list(map(work, *jobs) if pool is None else pool.map(work, *jobs))
+                work = partial(_reduce, i=i, batch=batch)
+                list((map if pool is None else pool.map)(work, requests, results))
                 i += 1
                 if halt.is_set():
                     raise ReadCancelled(f"The read '{requests[0].verb}' is not needed any more.")
@@ -322,6 +304,11 @@ class BatchSchedule(BaseSchedule):
                 f"X gave {known} batches when it was read first and {seen} now: what starts the "
                 "batches must start from the beginning each time and give the same."
             )
+
+
+def _reduce(request: ReadRequest, results: TreeReducer, i: int, batch: Batch) -> None:
+    """Add the result of a batch."""
+    results.put(request.work(*request.arguments(i, batch)))
 
 
 def _pool(requests: int) -> ThreadPoolExecutor | None:

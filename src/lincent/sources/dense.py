@@ -31,10 +31,6 @@ FEW_COLUMNS = 3
 """Up to so many vectors at a time BLAS is faster on one after the other."""
 KERNEL_BLOCKS, TILE = 8, 64
 """Blocks of rows for the Gram matrix of a kernel matrix, and tiles in which it is mirrored."""
-BLOCK_ROWS = 2048
-"""Rows of a block from which a Gram matrix is added up: no second array of all rows."""
-GATHERED = 0.5
-"""With a smaller fraction of rows in use, these are copied for a product."""
 LOOK_ROWS = 64
 """Rows, evenly along the data, from which offsets and ranges are estimated."""
 HARMLESS = 1000.0
@@ -133,7 +129,8 @@ class DenseRows(RowsBase):
         return self.array
 
     def column_scale(self) -> Vector:
-        return root_mean(np.einsum("ij,ij->j", self.array, self.array), self.shape[0])
+        squares: Vector = np.einsum("ij,ij->j", self.array, self.array, dtype=np.float64)
+        return root_mean(squares, self.shape[0])
 
 
 def _sizes(shape: tuple[int, int], block: Any, ruler: Matrix, shift: Any) -> Vector:
@@ -160,67 +157,27 @@ class KernelMatrixRows(DenseRows):
             scaled = self.array[rows] * root[rows, None]
             total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
         for start in range(0, n, TILE):  # mirror the lower triangle
-            stop = min(start + TILE, n)
-            corner = total[start:stop, start:stop]
-            corner[...] = np.tril(corner) + np.tril(corner, -1).T
-            total[start:stop, stop:] = total[stop:, start:stop].T
+            part = slice(start, start + TILE)
+            total[part, start:] += np.tril(total[start:, part], -1).T
         return np.asarray(total.T)
 
 
-class SelectedColumns(DenseRows):
-    """Some columns of signed rows, contiguous in memory, so that others can replace them."""
-
-    swept = False
-    sweep = RowsBase.sweep
-
-    def __init__(self, columns: Matrix) -> None:
-        """``columns`` has the columns as its rows."""
-        super().__init__(columns.T)
-        self.by_column = columns
-
-    def gram(self, weight: Vector) -> Matrix:
-        root, total = np.sqrt(weight), np.zeros((self.shape[1], self.shape[1]))
-        for start in range(0, self.shape[0], BLOCK_ROWS):
-            part = slice(start, start + BLOCK_ROWS)
-            scaled = self.by_column[:, part] * root[part]
-            total += scaled @ scaled.T
-        return total
-
-    def cross(self, weight: Vector, index: Index) -> Matrix:
-        """Return ``gram``, of these columns with all."""
-        used, array = np.flatnonzero(weight), self.by_column
-        if len(used) < GATHERED * len(weight):
-            array, weight = array.take(used, axis=1), weight[used]
-        return np.asarray(array @ (array[index] * weight).T)
-
-    def take(self, index: Index) -> Rows:
-        return SelectedColumns(self.by_column.take(index, axis=1))
-
-    def columns(self, index: Index) -> Rows:
-        return SelectedColumns(self.by_column[index])
-
-    def dense(self) -> Matrix:
-        return np.ascontiguousarray(self.array)
-
-
-class Float32Rows(RowsBase):
-    """The signed rows y_i (x_i - l), the differences held as a float32 array.
+class Float32Rows(DenseRows):
+    """Signed rows held as a float32 array.
 
     BLAS may set the "invalid" flag in products of finite float32 arrays; that is no error.
     """
 
-    def __init__(self, array: Any, sign: Vector) -> None:
-        self.array, self.sign = array, sign
-        self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
+    swept = False
+    sweep = RowsBase.sweep
 
     @np.errstate(invalid="ignore")
     def dot(self, beta: Vector) -> Vector:
-        return np.asarray((self.array @ beta.astype(np.float32)) * self.sign)
+        return np.asarray(self.array @ beta.astype(np.float32), dtype=np.float64)
 
     @np.errstate(invalid="ignore")
     def tdot(self, alpha: Vector) -> Vector:
-        signed = (alpha * self.sign).astype(np.float32)
-        return np.asarray(signed @ self.array, dtype=np.float64)
+        return np.asarray(alpha.astype(np.float32) @ self.array, dtype=np.float64)
 
     @np.errstate(invalid="ignore")
     def gram(self, weight: Vector) -> Matrix:
@@ -237,22 +194,14 @@ class Float32Rows(RowsBase):
             total += scaled.T @ scaled
         return total
 
-    def outer(self, weight: Vector) -> Matrix:
-        signed = self.dense()
-        return np.asarray((signed * weight) @ signed.T)
-
     def take(self, index: Index) -> Rows:
-        return Float32Rows(self.array[index], self.sign[index])
+        return Float32Rows(self.array[index])
 
     def columns(self, index: Index) -> Rows:
-        return Float32Rows(np.ascontiguousarray(self.array[:, index]), self.sign)
+        return Float32Rows(self.array.take(index, axis=1))
 
     def dense(self) -> Matrix:
-        return np.asarray(self.array * self.sign[:, None], dtype=np.float64)
-
-    def column_scale(self) -> Vector:
-        squares: Vector = np.einsum("ij,ij->j", self.array, self.array, dtype=np.float64)
-        return root_mean(squares, self.shape[0])
+        return self.array.astype(np.float64)
 
 
 def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> Rows | None:
@@ -262,13 +211,14 @@ def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> R
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if np.all(np.abs(center) <= NEAR_ZERO * X[some_rows(X.shape[0])].std(axis=0)):
             # Rounding first is faster, and costs no digits where the center is close to zero.
-            array = np.array(X, dtype=np.float32, order="C")
+            array: Any = np.array(X, dtype=np.float32, order="C")
             array -= center.astype(np.float32)
         else:
             array = np.empty(X.shape, dtype=np.float32)
             np.subtract(X, center, out=array, casting="same_kind")
+        array *= sign[:, None]
         flat = array.reshape(-1)
-        return Float32Rows(array, sign) if float(flat @ flat) < LARGEST else None
+        return Float32Rows(array) if float(flat @ flat) < LARGEST else None
 
 
 class DenseSource(Source):

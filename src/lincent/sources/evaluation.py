@@ -228,12 +228,8 @@ class RowEvaluation:
             return float(cost * namespace.count(below))
         return float(namespace.where(below, cost).sum())
 
-    @property
-    def away(self) -> Any:
-        """The distance of each row from the margin, in its own size."""
-        return self._away(slice(None))
-
-    def _away(self, part: slice) -> Any:
+    def away(self, part: slice = slice(None)) -> Any:
+        """Return the distance of each row of a part from the margin, in its own size."""
         away = self.whole.namespace.xp.abs(self.distance[part])
         if not isinstance(self.whole.size, float):
             away /= self.whole.size[part]
@@ -286,21 +282,21 @@ class RowEvaluation:
         m, xp = len(self.distance), self.whole.namespace.xp
         k = min(k, m - 1)
         step = m // FEW if m > 4 * FEW else 1
-        away = self._away(slice(None, None, step))
+        away = self.away(slice(None, None, step))
         least, rank = TIED * float(away.mean()), k // step
         if step > 1:
             away = xp.sort(away)
             bound = away[min(rank + 4 * int(rank**0.5) + 8, len(away) - 1)]
-            parts = [part[part <= bound] for part in map(self._away, self.whole.parts())]
+            parts = [part[part <= bound] for part in map(self.away, self.whole.parts())]
             kept = np.concatenate(parts) if xp is np else parts[0]
-            away = kept if len(kept) > k else self.away
+            away = kept if len(kept) > k else self.away()
         nearest = np.partition(away, k)[k] if xp is np else xp.sort(away)[k]
         return max(float(nearest), least)
 
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
         """Return gradient and Hessian of the smoothed problem, the latter of ``most`` rows."""
         whole, namespace = self.whole, self.whole.namespace
-        band = namespace.nonzero(self.away <= width)
+        band = namespace.nonzero(self.away() <= width)
         if self.tangent is None or len(band) > MOST_CORRECTED * len(self.distance):
             alpha = _smoothed_step(self.distance, whole.size, width)
             alpha *= whole.cost
@@ -334,7 +330,7 @@ class RowEvaluation:
 
     def sides(self, width: float) -> tuple[Any, Any]:
         """Return which rows are in the band, and which violate the margin beyond it."""
-        band = self.away <= width
+        band = self.away() <= width
         return band, ~band & (self.distance < 0)
 
 

@@ -124,17 +124,15 @@ def candidates_by_hash(hashes: RowHashes, count: int) -> Index:
 
 
 def smallest_distinct(hashes: RowHashes, weight: Any, count: int) -> tuple[Index, Any]:
-    """Return at most ``count`` distinct rows by increasing hash, and the weights of equal ones."""
-    below = candidates_by_hash(hashes, count)
-    _, first, group = np.unique(hashes[below], return_index=True, return_inverse=True)
-    total = np.bincount(group.reshape(-1), weights=weight[below], minlength=len(first))
-    return below[first[:count]], total[:count]
+    """Return at most ``count`` distinct rows by increasing hash, and the weights of equal ones.
 
-
-def draw_distinct(hashes: RowHashes, weight: Any, count: int) -> Index:
-    """Return at most ``count`` distinct rows of positive weight, in the order of their hashes."""
+    Rows of weight zero are left out.
+    """
     used = np.flatnonzero(weight)
-    return np.asarray(used[smallest_distinct(hashes[used], weight[used], count)[0]])
+    rows = used[candidates_by_hash(hashes[used], count)]
+    _, first, group = np.unique(hashes[rows], return_index=True, return_inverse=True)
+    total = np.bincount(group.reshape(-1), weights=weight[rows], minlength=len(first))
+    return rows[first[:count]], total[:count]
 
 
 def smallest_hashes(hashes: RowHashes) -> RowHashes:
@@ -217,5 +215,4 @@ class HashKFold:
 
     def scored(self, hashes: RowHashes, codes: NDArray[np.integer]) -> Mask:
         """Return which rows are scored when models are compared."""
-        scored: Mask = hashes <= self.below[codes]
-        return scored
+        return np.asarray(hashes <= self.below[codes])

@@ -5,7 +5,7 @@ A ``Source`` knows where X is stored.  A new one has ``block``, which reads some
 
     project(v)     X v          one number per row
     combine(w)     X' w         one number per column (w may have several columns)
-    gram(w)        X' diag(w) X, and outer(w) = X diag(w) X', for problems that are solved as one
+    gram(w)        X' diag(w) X, for problems that are solved as one
     take(index)    the signed rows with these indices, few enough to hold
 
 ``local_project`` and ``local_combine`` are the first two for vectors in the namespace of the rows.
@@ -31,8 +31,6 @@ from lincent.sources.evaluation import InMemoryRows
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, SideCosts, joint_sums
 from lincent.sources.shared_reads import merge_results
 
-SWEEP_BYTES = 2**20
-"""A block of this size, with the vectors that go with it, stays in the cache of one core."""
 FEWEST_ROWS, MOST_ROWS = 256, 16_384
 BLOCK_BYTES = 2**20
 """A block of this size stays in the processor's cache between conversion and product."""
@@ -111,14 +109,14 @@ class Source(ABC):
     def column_scale(self, center: Vector) -> Vector:
         """Return the root of the mean square of x - center, 1 where that is 0."""
         middle = self.namespace.send(center)
-        each = (self.namespace.square_sums(self.block(part) - middle) for part in self.blocks())
+        squares = ((self.block(part) - middle) ** 2 for part in self.blocks())
+        each = (self.namespace.down(part, "sum") for part in squares)
         return root_mean(self._summed(each, center.shape), self.shape[0])
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two classes, negative first: one pass."""
         local = 1.0 if weight.strides == (0,) else self.namespace.send(weight)
-        empty = np.empty if self.namespace is HOST else self.namespace.empty
-        split = empty((2, len(sign)))
+        split = self.namespace.empty((2, len(sign)))
         split[1] = local * (sign > 0)
         split[0] = local - split[1]
         totals = [float(side.sum()) for side in split]
@@ -180,11 +178,6 @@ class Source(ABC):
         root = self.namespace.doubles(w)[:, None] ** 0.5
         scaled = (self.block(part) * root[part] for part in self.blocks())
         return self._summed((rows.T @ rows for rows in scaled), (self.shape[1], self.shape[1]))
-
-    def outer(self, w: Vector) -> Matrix:
-        """Return X diag(w) X'."""
-        scaled = self.array() * np.sqrt(w)
-        return np.asarray(scaled @ scaled.T)
 
     def signed(self, sign: Vector) -> Any:
         """Return diag(sign) X, sparse where X is."""
@@ -344,14 +337,15 @@ class SignedRows(RowsBase):
         return gram
 
     def outer(self, weight: Vector) -> Matrix:
-        # y y' * [(X - 1 l') W (X - 1 l')'], by rank-one corrections again.
-        v = self.source.project(weight * self.center)
-        outer = self.source.outer(weight)
-        outer -= v[:, None]
-        outer -= v - float(weight @ self.center**2)
-        sign = self._host_sign()
-        outer *= sign
-        outer *= sign[:, None]
+        if not self.sparse:
+            return self.materialize().outer(weight)
+        # (S - y l') W (S - y l')', by rank-one corrections again.
+        S, sign, center = self.factors()
+        scaled = S * np.sqrt(weight)
+        outer = np.asarray((scaled @ scaled.T).toarray(), dtype=np.float64)
+        v = S @ (weight * center)
+        outer -= v[:, None] * sign
+        outer -= sign[:, None] * (v - float(weight @ center**2) * sign)
         return outer
 
     def take(self, index: Index) -> Rows:
@@ -403,7 +397,7 @@ def weighed(projected: Vector, weigh: Weigh) -> Vector:
 
 def cache_blocks(m: int, n: int) -> Iterator[slice]:
     """Yield parts of m rows of n columns that stay in the cache, all of about the same size."""
-    step = min(MOST_ROWS, max(FEWEST_ROWS, SWEEP_BYTES // (8 * max(1, n))))
+    step = min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_BYTES // (8 * max(1, n))))
     # A short last part would cost as many calls as a long one.
     parts = -(-m // step)
     for k in range(parts):

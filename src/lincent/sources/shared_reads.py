@@ -13,6 +13,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, reduce
 from typing import Any, TypeVar
@@ -106,6 +107,10 @@ class ReadRequest:
     error: BaseException | None = None
     done: bool = False
 
+    def arguments(self, i: int, block: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments of the function for a block of the data."""
+        return (*self.schedule.alter(i, block), *(self.each[i] if self.each else ()))
+
 
 class BaseSchedule:
     """Blocks of a data set, and the way to run a function on each."""
@@ -116,18 +121,19 @@ class BaseSchedule:
 
     def __init__(self, log: Log) -> None:
         self.log, self.reads = log, 0
+        self.alter: Callable[[int, tuple[Any, ...]], tuple[Any, ...]] = lambda i, block: block
 
-    def named_log(self, name: str) -> Log:
-        """Return the log with a name before each message."""
-        return (lambda line: self.log(f"{name}: {line}")) if name else self.log
+    def altered(self, alter: Alter, each: Each = None, name: str = "") -> BaseSchedule:
+        """Return the same blocks, each changed by a function; a name is logged before each pass."""
+        other, before, log = copy(self), self.alter, self.log
+        other.alter = lambda i, block: alter(*before(i, block), *(each[i] if each else ()))
+        other.log = (lambda line: log(f"{name}: {line}")) if name else log
+        other.reads = 0
+        return other
 
     def sent(self, value: Any) -> Any:
         """Return a value that goes with blocks: to each worker once."""
         return value
-
-    def altered(self, alter: Alter, each: Each = None, name: str = "") -> BaseSchedule:
-        """Return the same blocks, each changed by a function; a name is logged before each pass."""
-        raise NotImplementedError
 
     def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Set the results of requests to schedules of the same data, by one pass."""
@@ -136,18 +142,18 @@ class BaseSchedule:
     def run(
         self,
         verb: str,
-        function: Callable[..., Any],
+        function: Callable[..., T],
         *,
         each: Each = None,
         merge: Merge = merge_results,
         **shared: Any,
-    ) -> Any:
+    ) -> T:
         """Return merge([function(*block, *each_i, **shared) for all blocks]), in one pass."""
         self.reads += 1
         begin = time.monotonic()
         request = ReadRequest(self, verb, partial(function, **shared), each, merge)
         perform_read(request)
-        result = merge(request.answers)
+        result: T = merge(request.answers)
         took = time.monotonic() - begin
         self.log(f"read {self.reads}, {verb}: {self.count} {self.unit} in {took:.2f} s")
         return result

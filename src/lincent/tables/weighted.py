@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent.sources.hashing import smallest_distinct
-
 SAMPLE_ROWS = 10_000
 """Quantiles, knots and landmarks are computed from at most so many unique rows."""
 
@@ -80,17 +78,6 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
             "the weights by their mean."
         )
     return weight
-
-
-def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return index and weight of at most ``SAMPLE_ROWS`` unique rows, those with the lowest hashes.
-
-    Keys depend on values alone (``sources.hashing``), so this is a random sample that neither the
-    order of the rows nor their repetition can change.
-    """
-    counted = np.flatnonzero(weight > 0)
-    first, total = smallest_distinct(keys[counted], weight[counted], SAMPLE_ROWS)
-    return counted[first], total
 
 
 def shares_of_classes(kinds: Sequence[int], weights: Sequence[float], count: int) -> list[int]:

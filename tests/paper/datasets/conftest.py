@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lincent.paper.datasets import sources
+from lincent.paper.datasets import loader
 
 GIVEN_FOLDER = os.environ.get("LINCENT_DATA")
 
@@ -17,7 +17,7 @@ def sealed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     monkeypatch.delenv("LINCENT_DATA", raising=False)
     monkeypatch.setenv("LINCENT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(sources, "download_text", refuse)
+    monkeypatch.setattr(loader, "download_text", refuse)
 
 
 @pytest.fixture

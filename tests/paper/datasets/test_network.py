@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from lincent.paper.datasets import sources
+from lincent.paper.datasets import loader
 from support.clock import least_seconds
 
-DOWNLOAD = sources.download_text  # before the tests are sealed
+DOWNLOAD = loader.download_text  # before the tests are sealed
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def test_a_whole_text():
 
 
 def test_a_server_that_drips(monkeypatch):
-    monkeypatch.setattr(sources, "TOTAL_SECONDS", 0.5)
+    monkeypatch.setattr(loader, "TOTAL_SECONDS", 0.5)
 
     def download():
         with server(drip) as address, pytest.raises(TimeoutError, match="not complete"):
@@ -64,7 +64,7 @@ def test_a_server_that_drips(monkeypatch):
 
 
 def test_a_server_without_end(monkeypatch):
-    monkeypatch.setattr(sources, "MAX_BYTES", 1000)
+    monkeypatch.setattr(loader, "MAX_BYTES", 1000)
     with (
         server(lambda stream: stream.write(b"x" * 10_000)) as address,
         pytest.raises(ValueError, match="more than 1000"),

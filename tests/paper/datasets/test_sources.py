@@ -15,7 +15,6 @@ from lincent.paper.datasets import (
     cache_folder,
     load_dataset,
     loader,
-    sources,
 )
 from lincent.paper.datasets.registry import (
     ENTRIES,
@@ -26,7 +25,7 @@ from lincent.paper.datasets.registry import (
 )
 
 # Taken before the fixture that seals each test replaces it.
-REAL_DOWNLOAD = sources.download_text
+REAL_DOWNLOAD = loader.download_text
 
 
 def table_checksum(table):
@@ -66,8 +65,8 @@ def test_canonical_text_reads_back() -> None:
 # ---------------------------------------------------------------- packages
 
 
-@pytest.mark.parametrize(("name", "carrier"), sources.CARRIERS.items())
-def test_carrier_has_the_published_table(name: str, carrier: sources.Carrier) -> None:
+@pytest.mark.parametrize(("name", "carrier"), loader.CARRIERS.items())
+def test_carrier_has_the_published_table(name: str, carrier: loader.Carrier) -> None:
     path = carrier.locate()
     if path is None:
         pytest.skip(f"package {carrier.distribution} is not installed")
@@ -80,7 +79,7 @@ def test_packages_give_what_the_folder_gives(
 ) -> None:
     expected = load_dataset(name)
     monkeypatch.delenv("LINCENT_DATA")
-    if not sources.CARRIERS[expected.name].locate():
+    if not loader.CARRIERS[expected.name].locate():
         pytest.skip(f"no installed package carries {name}")
     found = load_dataset(name, download_if_missing=False)
     assert found.origin.startswith("package ")
@@ -90,7 +89,7 @@ def test_packages_give_what_the_folder_gives(
 
 
 def test_the_extra_covers_six_of_the_seven_sets() -> None:
-    carried = {entry.code for entry in ENTRIES.values() if entry.name in sources.CARRIERS}
+    carried = {entry.code for entry in ENTRIES.values() if entry.name in loader.CARRIERS}
     assert carried == {"BC", "CG", "GC", "IS", "PD", "GR"}
 
 
@@ -105,7 +104,7 @@ def test_a_carrier_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         def read(self, text: str) -> str:
             return text
 
-    carrier = sources.Carrier("box", "box_of_files", "t.csv", Reader())
+    carrier = loader.Carrier("box", "box_of_files", "t.csv", Reader())
     path = carrier.locate()
     assert path is not None
     assert carrier.load(path) == "1,2,1\n"
@@ -120,9 +119,9 @@ def test_a_carrier_with_other_values_is_passed_over(
     package.mkdir()
     (package / "jain.csv").write_text(content)
     monkeypatch.syspath_prepend(tmp_path)
-    layout = sources.REMOTES["jain"][0][1]
-    carrier = sources.Carrier("box", "changed_box", "jain.csv", layout)
-    monkeypatch.setitem(sources.CARRIERS, "jain", carrier)
+    layout = loader.REMOTES["jain"][0][1]
+    carrier = loader.Carrier("box", "changed_box", "jain.csv", layout)
+    monkeypatch.setitem(loader.CARRIERS, "jain", carrier)
     with (
         pytest.warns(UserWarning, match=r"Package box .*passed over"),
         pytest.raises(DatasetNotFoundError),
@@ -158,7 +157,7 @@ def original_text(name: str, data_folder: Path) -> tuple[str, str]:
             lines.append(",".join([recording["name"], *row[:16], status, *row[16:]]))
     else:
         lines = ["\t".join([*row, label]) for _, (row, label) in numbered]
-    address, _ = sources.REMOTES[name][0]
+    address, _ = loader.REMOTES[name][0]
     return address, "\n".join(lines) + "\n"
 
 
@@ -180,8 +179,8 @@ def test_network_then_cache(name: str, data_folder: Path, monkeypatch: pytest.Mo
         return text
 
     monkeypatch.delenv("LINCENT_DATA")
-    monkeypatch.setattr(sources, "CARRIERS", {})
-    monkeypatch.setattr(sources, "download_text", serve)
+    monkeypatch.setattr(loader, "CARRIERS", {})
+    monkeypatch.setattr(loader, "download_text", serve)
     fetched = load_dataset(name)
     assert fetched.origin == address
     cached = load_dataset(name)
@@ -197,22 +196,20 @@ def test_network_then_cache(name: str, data_folder: Path, monkeypatch: pytest.Mo
 def test_wrong_values_from_the_network_are_refused_and_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sources, "CARRIERS", {})
-    monkeypatch.setattr(sources, "download_text", lambda address: "1.0 2.0 1\n3.0 4.0 2\n")
+    monkeypatch.setattr(loader, "CARRIERS", {})
+    monkeypatch.setattr(loader, "download_text", lambda address: "1.0 2.0 1\n3.0 4.0 2\n")
     with pytest.raises(DatasetChecksumError, match=r"spiral\.txt does not hold .* not stored"):
         load_dataset("spiral")
     assert not cache_folder().exists()
 
 
 def test_a_silent_server_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(loader, "TIMEOUT_SECONDS", 0.2)
     monkeypatch.setenv("no_proxy", "*")
     with socket.create_server(("127.0.0.1", 0)) as server:  # takes the call, never answers
         address = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        monkeypatch.setattr(sources, "download_text", REAL_DOWNLOAD)
-        monkeypatch.setitem(
-            sources.REMOTES, "spiral", ((address, sources.REMOTES["spiral"][0][1]),)
-        )
+        monkeypatch.setattr(loader, "download_text", REAL_DOWNLOAD)
+        monkeypatch.setitem(loader.REMOTES, "spiral", ((address, loader.REMOTES["spiral"][0][1]),))
         with pytest.raises(DatasetNotFoundError, match=r"127\.0\.0\.1:\d+: .*timed out"):
             load_dataset("spiral")
 
@@ -221,14 +218,14 @@ def test_a_file_of_absurd_size_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_p
     path = tmp_path / "large.txt"
     path.write_text("0123456789")
     assert REAL_DOWNLOAD(path.as_uri()) == "0123456789"
-    monkeypatch.setattr(sources, "MAX_BYTES", 9)
+    monkeypatch.setattr(loader, "MAX_BYTES", 9)
     with pytest.raises(ValueError, match="more than 9 bytes"):
         REAL_DOWNLOAD(path.as_uri())
 
 
 @pytest.mark.parametrize("text", ["<html>moved</html>", "", "1 2\n"])
 def test_an_answer_that_is_no_table(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "download_text", lambda address: text)
+    monkeypatch.setattr(loader, "download_text", lambda address: text)
     with pytest.raises(DatasetNotFoundError, match=r"'spiral' .* is not on this machine"):
         load_dataset("spiral")
 
@@ -240,7 +237,7 @@ def test_a_cache_that_cannot_be_written(
     (tmp_path / "file").write_text("")
     monkeypatch.delenv("LINCENT_DATA")
     monkeypatch.setenv("LINCENT_CACHE", str(tmp_path / "file" / "below"))
-    monkeypatch.setattr(sources, "download_text", lambda wanted: text)
+    monkeypatch.setattr(loader, "download_text", lambda wanted: text)
     with pytest.warns(UserWarning, match="was fetched but cannot be kept"):
         assert load_dataset("spiral").origin == address
 

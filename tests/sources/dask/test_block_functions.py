@@ -46,7 +46,7 @@ def test_a_look_gives_the_loss_and_about_the_widths(ruler):
     m = int(seen.counts.sum())
     assert m == len(view.distance)
     for k in (0, 10, m - 1):
-        exact = np.sort(view.away)[k]
+        exact = np.sort(view.away())[k]
         assert exact <= seen.width(k, m) <= 1.02 * exact + 1e-5 * seen.away / m
     assert seen.below(np.inf) == m
 
@@ -99,12 +99,12 @@ def test_plain_products():
     X = sign[:, None] * A + setting().center
     v = np.array([1.0, 2.0, -1.0, 0.5])
     same_numbers(np.concatenate(asked(blocks.project, v=v)), X @ v)
-    same_numbers(asked(blocks.squares), (A**2).sum(axis=0))
+    spread = asked(blocks.spread)
+    same_numbers(spread.squares, (A**2).sum(axis=0))
     taken = asked(blocks.collect)
     same_numbers(taken.rows, X)
     pairs = asked(blocks.signs_and_costs)
     same_numbers(np.concatenate([pair[0] for pair in pairs]), sign)
     same_numbers(np.concatenate([pair[1] for pair in pairs]), costs)
-    extents = asked(blocks.extent, index=np.array([2, 0]))
-    same_numbers(np.min([e[0] for e in extents], axis=0), X[:, [2, 0]].min(axis=0))
-    same_numbers(np.max([e[1] for e in extents], axis=0), X[:, [2, 0]].max(axis=0))
+    same_numbers(spread.low, X.min(axis=0))
+    same_numbers(spread.high, X.max(axis=0))

@@ -29,8 +29,8 @@ def both():
     sign = np.where(y == 0, -1.0, 1.0)
     costs = weight * np.where(y == 0, 2.0, 3.0)
     whole = InMemoryRows(DenseRows(sign[:, None] * (X - center)), costs, 0.3)
-    reads, run = [], blocks._run
-    blocks._run = lambda verb, *rest, **how: reads.append(verb) or run(verb, *rest, **how)
+    reads, run = [], source.run
+    source.run = lambda verb, *rest, **how: reads.append(verb) or run(verb, *rest, **how)
     return blocks, whole, reads
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from lincent.problems.arrays import Index, Rows, Vector
 from lincent.problems.centralization import Program, certify
+from lincent.solvers.lp.sparse.compensated import CompensatedMatrix
 from lincent.solvers.solution import Solution
-from lincent.sources.sparse import CompensatedMatrix
 
 Groups = NDArray[np.integer[Any]]
 """The group of every row, in no more bytes than it takes."""

@@ -36,7 +36,8 @@ from lincent.solvers import cholesky
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluation, Mask
-from lincent.sources.dense import SelectedColumns
+from lincent.sources.dense import DenseRows
+from lincent.sources.rows import RowsBase
 
 # What a step may cost; measured on the shapes of ``benchmarks/regularized_times.py``.
 SERVES = 0.1
@@ -63,6 +64,10 @@ CHANGED_SHARE = 0.3
 DUAL_SHARE = 0.75
 """Active samples, per feature, up to which their products with each other are less work than a
 matrix of the features."""
+BLOCK_ROWS = 2048
+"""Rows of a block from which a Gram matrix is added up: no second array of all rows."""
+GATHERED = 0.5
+"""With a smaller fraction of rows in use, these are copied for a product."""
 SINGLE_ORDER = 300
 """From this order on a Hessian of single precision is factored in it: 0.4 of the time at 2,000,
 if the least pivot (of a unit diagonal) is above 0.01."""
@@ -85,6 +90,39 @@ class Curvature(Protocol):
 def diagonal_of(program: RegularizedProgram, active: Mask) -> Vector:
     """Return D: the curvature that each sample contributes."""
     return np.where(active, program.costs / program.width, 0.0)
+
+
+class SelectedColumns(DenseRows):
+    """Some columns of signed rows, contiguous in memory, so that others can replace them."""
+
+    swept = False
+    sweep = RowsBase.sweep
+
+    def __init__(self, columns: Matrix) -> None:
+        """``columns`` has the columns as its rows."""
+        super().__init__(columns.T)
+        self.by_column = columns
+
+    def gram(self, weight: Vector) -> Matrix:
+        root, total = np.sqrt(weight), np.zeros((self.shape[1], self.shape[1]))
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            scaled = self.by_column[:, part] * root[part]
+            total += scaled @ scaled.T
+        return total
+
+    def cross(self, weight: Vector, index: Index) -> Matrix:
+        """Return ``gram``, of these columns with all."""
+        used, array = np.flatnonzero(weight), self.by_column
+        if len(used) < GATHERED * len(weight):
+            array, weight = array.take(used, axis=1), weight[used]
+        return np.asarray(array @ (array[index] * weight).T)
+
+    def take(self, index: Index) -> SelectedColumns:
+        return SelectedColumns(self.by_column.take(index, axis=1))
+
+    def dense(self) -> Matrix:
+        return np.ascontiguousarray(self.array)
 
 
 class ThresholdTerm:

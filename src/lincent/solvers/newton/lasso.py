@@ -34,7 +34,7 @@ from lincent.problems.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.line_search import bisect_step
 from lincent.solvers.newton import ridge
-from lincent.solvers.newton.curvature import Exact
+from lincent.solvers.newton.curvature import Exact, SelectedColumns
 from lincent.solvers.newton.descent import (
     STILL,
     Walk,
@@ -46,7 +46,6 @@ from lincent.solvers.newton.descent import (
 from lincent.solvers.newton.evaluation import Evaluation, Evaluator
 from lincent.solvers.newton.ridge import scaled, without_zero_costs
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.dense import SelectedColumns
 
 NAME = "newton-l1"
 

@@ -16,18 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Index, Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
 from lincent.sources.dense import DenseSource
 from lincent.sources.evaluation import TIED, InMemoryRows, RowEvaluation, drawn
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
 from lincent.sources.landmarks import MappedRows
-from lincent.sources.rows import SignedRows, Source
+from lincent.sources.rows import ColumnStatistics, SignedRows, Source
 from lincent.sources.shared_reads import ENCODE, BlockError, TreeReducer, merge_results
 from lincent.sources.source import Kind, in_memory, kind_of
 from lincent.sources.sparse import SparseSource
@@ -36,7 +36,7 @@ SLICE_ROWS = 8192
 BIN_SHIFT = np.uint64(46)
 """Of a float's 64 bits, those above make its bin: sign, exponent and 6 bits, so bins 1.6 % wide."""
 
-Function = Callable[..., Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -144,14 +144,10 @@ class OpenBlock:
         costs = np.asarray(self.costs[index]) if costs is None else costs
         return Taken(rows if origin is None else rows - origin, self.sign[index], costs)
 
-    def signed(self) -> SignedRows:
-        """Return the signed rows."""
-        return SignedRows(self.source(), self.sign, self.setting.center)
-
     def whole(self) -> InMemoryRows:
-        """Return the rows for evaluation."""
-        rows = InMemoryRows(self.signed(), self.costs, self.setting.margin)
-        return rows.sized(self.setting.ruler)
+        """Return the signed rows for evaluation."""
+        signed = SignedRows(self.source(), self.sign, self.setting.center)
+        return InMemoryRows(signed, self.costs, self.setting.margin).sized(self.setting.ruler)
 
 
 def open_rows(X: Any, origin: Vector | None = None) -> Source:
@@ -245,7 +241,7 @@ def labeled(x: Any, y: Any, weight: Any, n: int) -> LabeledBlock:
     return LabeledBlock(X, np.asarray(y).reshape(-1), weights_of(weight, X.shape[0]))
 
 
-def sliced(function: Function) -> Function:
+def sliced(function: Callable[..., T]) -> Callable[..., T]:
     """Decorate a function of rows, labels and weights to run slice by slice, results merged."""
 
     @wraps(function)
@@ -277,27 +273,27 @@ def _aligned(rows: Any) -> Any:
     return rows.copy(order="K") if is_array and not rows.flags.aligned else rows
 
 
-def on_table(function: Function) -> Function:
+def on_table(function: Callable[..., T]) -> Callable[..., T]:
     """Decorate a function of a ``LabeledBlock`` to take rows, labels, weights and columns."""
 
     @wraps(function)
-    def on_block(x: Any, y: Any, weight: Any, *each: Any, n: int, **how: Any) -> Any:
+    def on_block(x: Any, y: Any, weight: Any, *each: Any, n: int, **how: Any) -> T:
         return function(labeled(x, y, weight, n), *each, **how)
 
     return on_block
 
 
-def on_rows(function: Function) -> Function:
+def on_rows(function: Callable[..., T]) -> Callable[..., T]:
     """Decorate a function of an ``OpenBlock`` to take rows, labels, weights and setting."""
 
     @wraps(function)
-    def on_block(x: Any, y: Any, weight: Any, *each: Any, setting: Setting, **how: Any) -> Any:
+    def on_block(x: Any, y: Any, weight: Any, *each: Any, setting: Setting, **how: Any) -> T:
         return function(opened(x, y, weight, setting), *each, **how)
 
     return on_block
 
 
-def on_slices(function: Function) -> Function:
+def on_slices(function: Callable[..., T]) -> Callable[..., T]:
     """Decorate a function of an ``OpenBlock`` to run slice by slice."""
     return sliced(on_rows(function))
 
@@ -354,7 +350,7 @@ def look(
     smoothed sums.
     """
     view = rows.whole().look(beta)
-    away = np.ascontiguousarray(view.away)
+    away = np.ascontiguousarray(view.away())
     bins = (away.view(np.uint64) >> BIN_SHIFT).astype(np.intp)
     first = int(bins.min(initial=2**20))
     counts = np.bincount(bins - first)
@@ -456,22 +452,10 @@ def signed_sums(
     return tuple(joint_sums(X, codes, costs, losses, at, center=center) for at in points)
 
 
-@on_slices
-def squares(rows: OpenBlock) -> Vector:
-    """Return sum_i (x_i - l)^2, by column."""
-    centered = rows.source().array() - rows.setting.center
-    total: Vector = np.einsum("ij,ij->j", centered, centered)
-    return total
-
-
 @on_rows
-def extent(rows: OpenBlock, *, index: Index) -> list[Matrix]:
-    """Return the least and the largest value of some columns, if any row takes part."""
-    if not len(rows.sign):
-        return []
-    center = np.zeros(len(rows.setting.center))
-    columns = rows.source().columns(index, np.ones(len(rows.sign)), center).dense()
-    return [np.stack([columns.min(axis=0), columns.max(axis=0)])]
+def spread(rows: OpenBlock) -> ColumnStatistics:
+    """Return the range of each column, and its squares around the center."""
+    return rows.source().spread(np.broadcast_to(1.0, len(rows.sign)), rows.setting.center)
 
 
 @on_slices

@@ -26,6 +26,7 @@ from lincent.sources.dask import blocks
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.table import DaskTable, pieces
 from lincent.sources.hashing import HashKFold, HeldOutScores, RowHashes, row_hashes, smallest_hashes
+from lincent.sources.shared_reads import BaseSchedule
 from lincent.sources.source import Kind, kind_of
 
 _own = threading.local()
@@ -105,11 +106,10 @@ class TableFolds:
 
     def confusion(self, fold: int, models: Sequence[Decide], choose: Choose) -> Matrix:
         """Return the confusion matrix of each model on the held-out rows: one pass."""
-        counts: Matrix = self._weighted(fold, held=True).run(
+        return self._weighted(fold, held=True).run(
             "score", confusion, n=self.table.n, classes=self.table.survey.classes,
             models=list(models), choose=choose,
         )  # fmt: skip
-        return counts
 
     def decision_values(
         self, fold: int, models: Sequence[Any], assignment: HashKFold | None = None
@@ -126,14 +126,13 @@ class TableFolds:
             raise ValueError(f"No row of fold {fold} has a weight above 0; give other folds.")
         if not parts:
             empty = np.empty(0, dtype=np.intp)
-            values = [np.empty((0, model.width)) for model in models]
-            return HeldOutScores(empty, empty, np.empty(0), values)
+            parts = [(empty, empty, np.empty(0), [np.empty((0, m.width)) for m in models])]
         *columns, scores = zip(*parts, strict=True)
         rows, codes, weight = (np.concatenate(column) for column in columns)
         values = [np.concatenate(column) for column in zip(*scores, strict=True)]
         return HeldOutScores(rows, codes, weight, values)
 
-    def _weighted(self, fold: int, *, held: bool) -> Any:
+    def _weighted(self, fold: int, *, held: bool) -> BaseSchedule:
         """Return the blocks with the weights of a fold, or without it."""
 
         def reweigh(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:

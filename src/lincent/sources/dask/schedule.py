@@ -25,10 +25,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from lincent.sources.shared_reads import (
-    Alter,
     BaseSchedule,
     BlockError,
-    Each,
     Log,
     Merge,
     ReadCancelled,
@@ -58,14 +56,6 @@ class Schedule(BaseSchedule):
 
         return delayed(value, pure=False, traverse=False)
 
-    def altered(self, alter: Alter, each: Each = None, name: str = "") -> Schedule:
-        return Schedule([alter(*block) for block in self.blocks_with(each)], self.named_log(name))
-
-    def blocks_with(self, each: Each) -> list[tuple[Any, ...]]:
-        """Return the blocks with further arguments for each."""
-        extra = each if each is not None else [()] * len(self.blocks)
-        return [(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
-
     def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Compute one graph; a task serves all requests of its block: tasks cost milliseconds."""
         count, client = len(self.blocks), _cluster()
@@ -94,8 +84,9 @@ def _tasks(requests: Sequence[ReadRequest], stem: str) -> list[Any]:
     from dask import delayed
 
     call = delayed(partial(_answers, [request.work for request in requests]), pure=False)
-    blocks = zip(*(r.schedule.blocks_with(r.each) for r in requests), strict=True)
-    return [call(list(asked), dask_key_name=f"{stem}-{i}") for i, asked in enumerate(blocks)]
+    count = len(requests[0].schedule.blocks)
+    asked = [[r.arguments(i, r.schedule.blocks[i]) for r in requests] for i in range(count)]
+    return [call(one, dask_key_name=f"{stem}-{i}") for i, one in enumerate(asked)]
 
 
 def _answers(works: list[Callable[..., Any]], asked: list[Any]) -> list[Any]:

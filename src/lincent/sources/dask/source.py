@@ -16,21 +16,23 @@ That is five passes, one more for each further Newton step or round, whatever th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Mask, Matrix, Rows, Vector, root_mean
 from lincent.sources.dask import blocks
-from lincent.sources.dask.blocks import DistanceHistogram, Setting, SplitPart, Taken
+from lincent.sources.dask.blocks import Setting, SplitPart, Taken
 from lincent.sources.evaluation import TINY, Deferred, Multipliers, one_cost
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 from lincent.sources.rows import Sample, Source
-from lincent.sources.shared_reads import merge_results
+from lincent.sources.shared_reads import BaseSchedule, merge_results
 
+T = TypeVar("T")
 SPARE_ENTRIES = 3_000_000
 SPARE_WORK = 60_000_000
 """A band up to this size, and whose rows times columns squared are up to this number, is solved
@@ -64,18 +66,14 @@ class DaskSource(Source):
     @property
     def weight(self) -> Deferred:
         """One weight per row, left with the rows."""
-        plain = replace(self.setting, factor=np.ones_like(self.setting.factor))
+        plain = self.priced(1.0, 1.0).setting
         return Deferred((self.shape[0],), lambda: self.signs_and_costs(plain)[1])
 
     @property
     def costs(self) -> Any:
         """The costs: one number repeated where all are the same, else left with the rows."""
-        survey, factors = self.table.survey, self.setting.factor[self.part]
-        least, most = survey.least * factors.min(), survey.most * factors.max()
-        if least == most:
-            return np.broadcast_to(most, self.shape[0])
-        per_block = survey.totals[:, self.part] @ factors
-        return DaskCosts(self, 1.0, per_block, least, most)
+        costs = DaskCosts(self)
+        return np.broadcast_to(costs.max(), costs.shape) if costs.min() == costs.max() else costs
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two sides, negative first, from the survey."""
@@ -88,7 +86,7 @@ class DaskSource(Source):
 
     def local_combine(self, w: Vector) -> Vector:
         each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
-        return np.asarray(self.run("combine", blocks.combine, each=each))
+        return self.run("combine", blocks.combine, each=each)
 
     def take(self, index: Index, sign: Any, center: Vector) -> Rows:
         return self.take_all(sign, center).take(index)
@@ -108,19 +106,19 @@ class DaskSource(Source):
                 f"({m * n * 8 / 2**30:.1f} GiB as float64): "
                 'use solver="auto", which reads them in place.'
             )
-        return cast(Taken, self.run("collect", blocks.collect))
+        return self.run("collect", blocks.collect)
 
     def column_scale(self, center: Vector) -> Vector:
-        total = self.run("scale", blocks.squares, setting=replace(self.setting, center=center))
-        return root_mean(np.asarray(total), self.shape[0])
+        around = self.run("scale", blocks.spread, setting=replace(self.setting, center=center))
+        return root_mean(around.squares, self.shape[0])
 
     def constant_columns(self, index: Index) -> Mask:
-        ends = np.array(self.run("extent", blocks.extent, index=index))
-        return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
+        ends = self.run("extent", blocks.spread)
+        return np.asarray(ends.low == ends.high)[index]
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> BlockRows:
         if isinstance(costs, DaskCosts):
-            setting, per_block = costs.setting, costs.scale * costs.per_block
+            setting, per_block = costs.source.setting, costs.per_block
         else:
             shared = one_cost(costs)
             if shared is None:
@@ -141,12 +139,18 @@ class DaskSource(Source):
 
     def priced(self, low: float, high: float) -> DaskSource:
         """Return the same rows with these costs per weight on each side."""
-        factor = np.where(self.setting.side > 0, high, low)
+        return self.with_factor(np.where(self.setting.side > 0, high, low))
+
+    def with_factor(self, factor: Vector) -> DaskSource:
+        """Return the same rows with these costs per weight of each class."""
         return DaskSource(self.table, replace(self.setting, factor=factor))
 
-    def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
+    def run(
+        self, verb: str, function: Callable[..., T], *, setting: Setting | None = None, **how: Any
+    ) -> T:
         """Run a function of ``blocks`` on all blocks: one pass."""
-        return self.table.schedule.run(verb, function, setting=setting or self.setting, **how)
+        schedule: BaseSchedule = self.table.schedule
+        return schedule.run(verb, function, setting=setting or self.setting, **how)
 
     def signs_and_costs(self, setting: Setting) -> tuple[Vector, Vector]:
         """Return signs and costs of all rows."""
@@ -164,44 +168,45 @@ def _by_block(numbers: Any, lengths: Any) -> list[tuple[Any]]:
 
 @dataclass(frozen=True)
 class DaskCosts:
-    """One cost per row, left with the rows: scale times factor of the class times weight."""
+    """One cost per row, left with the rows: the factor of its class times its weight."""
 
     source: DaskSource
-    scale: float
-    per_block: Vector
-    least: float
-    most: float
 
     @property
     def shape(self) -> tuple[int]:
         return (self.source.shape[0],)
 
     @property
-    def setting(self) -> Setting:
-        """The setting with the scaled factors."""
-        setting = self.source.setting
-        return replace(setting, factor=setting.factor * self.scale)
+    def factors(self) -> Vector:
+        """The cost per weight of each class that takes part."""
+        return np.asarray(self.source.setting.factor[self.source.part])
+
+    @property
+    def per_block(self) -> Vector:
+        """The sum of the costs in each block."""
+        totals = self.source.table.survey.totals[:, self.source.part]
+        return np.asarray(totals @ self.factors)
 
     def scaled(self, scale: float) -> Any:
         """Return scale times the costs."""
         if np.isinf(scale):  # rows without weight are left out, so every cost is infinite
             return np.broadcast_to(np.inf, self.shape)
-        return replace(self, scale=self.scale * scale)
+        return DaskCosts(self.source.with_factor(self.source.setting.factor * scale))
 
     def __truediv__(self, unit: float) -> Any:
         return self.scaled(1.0 / unit)
 
     def min(self) -> float:
-        return self.scale * self.least
+        return float(self.source.table.survey.least * self.factors.min())
 
     def max(self, initial: float = 0.0) -> float:
-        return max(self.scale * self.most, initial)
+        return max(float(self.source.table.survey.most * self.factors.max()), initial)
 
     def sum(self) -> float:
-        return self.scale * float(self.per_block.sum())
+        return float(self.per_block.sum())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        return self.source.signs_and_costs(self.setting)[1].astype(dtype or np.float64)
+        return self.source.signs_and_costs(self.source.setting)[1].astype(dtype or np.float64)
 
 
 class BlockRows:
@@ -211,15 +216,15 @@ class BlockRows:
     sampled_by_size = False  # the sizes of all rows would be one more pass, a second sample another
 
     def __init__(self, source: DaskSource, setting: Setting, per_block: Vector) -> None:
-        self._run, self.setting, self.per_block = source.run, setting, per_block
+        self.source, self.setting, self.per_block = source, setting, per_block
         self.remembered: Rows | None = None
         self.m, n = source.shape
         self.most_sampled = max(sample_entries(SAMPLE_ENTRIES) // n, 1)
         self.spare_rows = min(sample_entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
 
-    def run(self, verb: str, function: Any, **how: Any) -> Any:
+    def run(self, verb: str, function: Callable[..., T], **how: Any) -> T:
         """Run a function of ``blocks`` on all blocks: one pass."""
-        return self._run(verb, function, setting=self.setting, **how)
+        return self.source.run(verb, function, setting=self.setting, **how)
 
     def sized(self, ruler: Matrix | None) -> BlockRows:
         """Return the same rows; each block computes their sizes in each pass."""
@@ -247,10 +252,10 @@ class BlockRows:
     def draw(self, verb: str, k: int, rng: np.random.Generator) -> Taken:
         """Draw k rows by their costs, with costs that represent all: one pass."""
         if k >= self.m:
-            return cast(Taken, self.run(verb, blocks.collect))
+            return self.run(verb, blocks.collect)
         total = float(self.per_block.sum())
         each = _by_block(np.sort(rng.random(k) * total), self.per_block)
-        taken: Taken = self.run(verb, blocks.sample, each=each)
+        taken = self.run(verb, blocks.sample, each=each)
         return replace(taken, costs=taken.costs * (total / k))
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
@@ -267,15 +272,13 @@ class BlockEvaluation:
 
     def __init__(self, whole: BlockRows, beta: Vector, guess: float, *, small: bool) -> None:
         self.whole, self.beta, self.guess = whole, beta, guess
-        self.seen: DistanceHistogram = whole.run(
-            "look", blocks.look, beta=beta, width=guess, small=small
-        )
+        self.seen = whole.run("look", blocks.look, beta=beta, width=guess, small=small)
         self.loss = self.seen.loss
 
     def along(self, other: BlockEvaluation, lengths: Vector) -> Vector:
         """Return the loss at points between this one and another."""
         ends = [self.beta, other.beta]
-        return np.asarray(self.whole.run("along", blocks.along, ends=ends, lengths=lengths))
+        return self.whole.run("along", blocks.along, ends=ends, lengths=lengths)
 
     def between(self, other: BlockEvaluation, length: float, loss: float) -> None:
         """Return None: no distances are kept, so a pass is needed."""

@@ -73,12 +73,8 @@ class Survey:
 
     def as_one(self) -> Survey:
         """Return the same as if of one block."""
-        return replace(
-            self,
-            lengths=[sum(self.lengths)],
-            counts=self.counts.sum(axis=0)[None],
-            totals=self.totals.sum(axis=0)[None],
-        )
+        counts, totals = self.counts.sum(axis=0), self.totals.sum(axis=0)
+        return replace(self, lengths=[sum(self.lengths)], counts=counts[None], totals=totals[None])
 
 
 class DaskTable:
@@ -86,7 +82,7 @@ class DaskTable:
 
     def __init__(self, schedule: BaseSchedule, n: int) -> None:
         self.schedule, self.n = schedule, n
-        self.survey: Survey = schedule.run("survey", survey, n=n)
+        self.survey = schedule.run("survey", survey, n=n)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -125,11 +121,10 @@ class DaskTable:
 
     def draw_distinct(self, count: int, seed: int) -> Drawn:
         """Return at most ``count`` distinct rows of positive weight: one pass."""
-        drawn: Drawn = self.schedule.run(
+        return self.schedule.run(
             "landmarks", _draw, each=self.first_rows, merge=partial(_first_drawn, count=count),
             n=self.n, count=count, seed=seed,
         )  # fmt: skip
-        return drawn
 
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None
@@ -141,11 +136,10 @@ class DaskTable:
         survey = self.survey
         mean = survey.sums.sum(axis=0) / self.totals.sum() + survey.origin
         most = [count] * len(survey.classes) if most is None else most
-        sample: ClassSample = self.schedule.run(
+        return self.schedule.run(
             "sample", _class_sample, merge=partial(_joined_samples, count=count, most=most),
             n=self.n, classes=survey.classes, count=count, seed=seed, mean=mean,
         )  # fmt: skip
-        return sample
 
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
@@ -320,31 +314,29 @@ def _first_drawn(parts: list[Drawn], count: int) -> Drawn:
     index = np.concatenate([part.index for part in parts])
     weights = np.concatenate([part.weights for part in parts])
     rows = blocks.stacked([part.rows for part in parts])
-    return _drawn(keys, rows, weights, np.arange(len(keys)), index, count)
+    return _drawn(keys, rows, weights, index, count)
 
 
-def _drawn(keys: Any, X: Any, weight: Vector, some: Index, numbers: Index, count: int) -> Drawn:
-    """Return the distinct rows among some with the smallest hashes; ``numbers`` are their names."""
-    first, total = smallest_distinct(keys[some], weight[some], count)
-    chosen = some[first]
-    return Drawn(keys[chosen], numbers[first], X[chosen], total)
+def _drawn(keys: Any, X: Any, weight: Vector, index: Index, count: int) -> Drawn:
+    """Return the distinct rows of positive weight with the smallest hashes."""
+    first, total = smallest_distinct(keys, weight, count)
+    return Drawn(keys[first], index[first], X[first], total)
 
 
 @blocks.on_table
 def _draw(block: blocks.LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
-    used = np.flatnonzero(block.weight)
     hashes = row_hashes(block.X, seed)
-    return _drawn(hashes, block.X, block.weight, used, begin + used, count)
+    return _drawn(hashes, block.X, block.weight, begin + np.arange(len(hashes)), count)
 
 
 @blocks.on_table
 def _class_sample(
     block: blocks.LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
 ) -> ClassSample:
-    X, weight, hashes, samples = block.X, block.weight, row_hashes(block.X, seed), []
-    for label in classes:
-        rows = np.flatnonzero((block.labels == label) & (weight > 0))
-        samples.append(_drawn(hashes, X, weight, rows, rows, count))
+    X, weight, hashes = block.X, block.weight, row_hashes(block.X, seed)
+    of_classes = [np.where(block.labels == label, weight, 0.0) for label in classes]
+    index = np.arange(len(hashes))
+    samples = [_drawn(hashes, X, own, index, count) for own in of_classes]
     return ClassSample(samples, blocks.open_rows(X).spread(weight, mean))
 
 

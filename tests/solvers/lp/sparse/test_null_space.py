@@ -9,12 +9,12 @@ from scipy.optimize import linprog
 from lincent.problems.arrays import Certificate
 from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp.sparse import null_space
+from lincent.solvers.lp.sparse.compensated import CompensatedMatrix
 from lincent.solvers.lp.sparse.hinges import RowHinges, WorkingSet
 from lincent.solvers.lp.sparse.identification import RowTuning, start_from_rows
 from lincent.solvers.lp.sparse.lagrangian import identify_rows
 from lincent.solvers.lp.sparse.null_space import PRICE, Vertex, _Rounds, finish
 from lincent.solvers.solution import Controls, Status
-from lincent.sources.sparse import CompensatedMatrix
 from support.constants import set_constants
 from support.few_variables import random_program, reference
 from support.optimality import assert_optimal

@@ -31,9 +31,9 @@ from lincent.problems.arrays import Index, Vector
 from lincent.problems.centralization import Program
 from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
 from lincent.solvers.line_search import bisect_step
+from lincent.solvers.lp.sparse.compensated import CompensatedMatrix, compensated
 from lincent.solvers.lp.sparse.hinges import GRAM_COLUMNS
 from lincent.solvers.solution import Controls
-from lincent.sources.sparse import CompensatedMatrix, compensated
 
 ZERO = 1e-9
 """Slopes of this fraction of the largest are zero; dual weights as near to a bound are at it."""

@@ -28,7 +28,7 @@ from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
 from lincent.solvers.lp.duplicate_rows import Groups, groups, summed
-from lincent.sources.sparse import CompensatedMatrix, compensated
+from lincent.solvers.lp.sparse.compensated import CompensatedMatrix, compensated
 
 RIDGES = (1e-13, 1e-11, 1e-9)
 """Relative ridges to try: dependent columns need one, and refinement removes its effect."""

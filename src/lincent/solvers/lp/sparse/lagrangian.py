@@ -52,8 +52,8 @@ from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
 from lincent.solvers.line_search import bisect_step
+from lincent.solvers.lp.sparse.compensated import CompensatedMatrix, compensated
 from lincent.solvers.solution import Controls
-from lincent.sources.sparse import CompensatedMatrix, compensated
 
 LINE_SEARCH_WIDTH = 1e-2
 """Width of the final bracket of a line search, relative to the step."""

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from lincent.sources import dense
-from lincent.sources.dense import SelectedColumns
+from lincent.solvers.newton import curvature
+from lincent.solvers.newton.curvature import SelectedColumns
 
 
 def test_selected_columns(monkeypatch):
-    monkeypatch.setattr(dense, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(curvature, "BLOCK_ROWS", 7)
     rng = np.random.default_rng(1)
     B, places = rng.standard_normal((30, 5)), np.array([4, 0])
     chosen = SelectedColumns(np.ascontiguousarray(B.T))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.sources.sparse import CompensatedMatrix
+from lincent.solvers.lp.sparse.compensated import CompensatedMatrix
 
 
 def pair(sparse):
