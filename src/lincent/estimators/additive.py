@@ -669,7 +669,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParame
         columns and those that tell the class of nearly every row are left out with a warning
         otherwise, as by ``lincent fit``; without pyarrow all columns are used. A date becomes its
         number of days.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -780,7 +780,7 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonPara
         class-balanced log-likelihood for more.
     cv : int, splitter or iterable, default=None
         None is 4 hash-based stratified folds.
-    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+    probability : {"sigmoid"} or None, default="sigmoid"
         Method by which ``predict_proba`` is calibrated on the out-of-fold scores of the search;
         None leaves it out. ``predict`` does not change: with imbalanced classes the predicted class
         is not always the most probable one.

@@ -490,8 +490,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 def _has_probability(model: Any) -> bool:
     if model.probability is None:
         raise AttributeError(
-            f"{type(model).__name__} has predict_proba only with probability='sigmoid' (or "
-            "'isotonic'): set it, or wrap the estimator in CalibratedClassifierCV."
+            f"{type(model).__name__} has predict_proba only with probability='sigmoid': set it, or "
+            "wrap the estimator in CalibratedClassifierCV."
         )
     return True
 

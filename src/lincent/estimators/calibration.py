@@ -1,25 +1,18 @@
 """Calibrated class probabilities from out-of-fold decision values.
 
 The scores of a model are those of its binary subproblems.  What turns them into probabilities is
-fitted to the scores of samples by models that were fitted without them, by one of two methods:
+fitted to the scores of samples by models that were fitted without them: one softmax over the
+columns of ``decision_function``,
 
-sigmoid    one softmax over the columns of ``decision_function``,
+    p_k = exp(a f_k + b log s_k) / sum_l exp(a f_l + b log s_l),
 
-               p_k = exp(a f_k + b log s_k) / sum_l exp(a f_l + b log s_l),
-
-           with s the class frequencies, by weighted maximum likelihood (Newton's method; convex).
-           The classifiers have class-balanced costs and do not know the frequencies; b says how
-           much of them the probabilities need.  Between equally frequent classes the most probable
-           one is the predicted one.  Targets are smoothed: with W_k the weight of class k among n,
-           a sample of k counts as (W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other
-           class, which is Platt's rule (1999) for n = 2.  Scores are clipped to the range of those
-           seen, or to their 5 and 95 % quantiles in each class where that is more likely: single
-           outlying samples would flatten the softmax for all others.
-isotonic   an isotonic regression for each binary subproblem, each of its constant pieces shrunk
-           towards the base rate by two samples; the probabilities are normalized
-           (one-vs-rest) or coupled (one-vs-one).  Pairwise coupling is the second method of Wu, Lin
-           and Weng (2004): with r_ij the probability of i among {i, j}, minimize over p, sum p = 1,
-           sum_ij (r_ji p_i - r_ij p_j)^2.
+with s the class frequencies, by weighted maximum likelihood (Newton's method; convex).  The
+classifiers have class-balanced costs and do not know the frequencies; b says how much of them the
+probabilities need.  Between equally frequent classes the most probable one is the predicted one.
+Targets are smoothed: with W_k the weight of class k among n, a sample of k counts as
+(W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other class, which is Platt's rule (1999) for
+n = 2.  Scores are clipped to the range of those seen, or to their 5 and 95 % quantiles in each
+class where that is more likely: single outlying samples would flatten the softmax for all others.
 
 Scores are first divided by their scale, the mean distance between the median scores of the two
 sides of a subproblem, because the models of different folds may differ in length.
@@ -35,8 +28,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -45,8 +37,6 @@ from lincent.estimators.problem import HostTraining, binary_tasks, combine_score
 from lincent.model_selection.folds import calibration_folds
 from lincent.tables.weighted import median, quantiles
 
-PAIR_FLOOR = 1e-7
-"""Bound on the probabilities of pairs before they are coupled."""
 BLOCK_ENTRIES = 1 << 14
 """Scores in a block of samples of the fit, which stays in the cache."""
 LEAK = 1e-6
@@ -58,12 +48,6 @@ FoldFit = tuple[Any, np.ndarray, np.ndarray]
 
 
 # From scores to probabilities.
-
-
-class Calibration(Protocol):
-    """A map from the scores of the subproblems, one column each, to class probabilities."""
-
-    def probability(self, scores: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -83,23 +67,8 @@ class Softmax:
 
 
 @dataclass(frozen=True)
-class IsotonicCurve:
-    """Linear interpolation between the points (at, height), constant outside.
-
-    ``at`` are scores divided by ``scale``.
-    """
-
-    at: np.ndarray
-    height: np.ndarray
-    scale: float
-
-    def probability(self, score: np.ndarray) -> np.ndarray:
-        return np.interp(score / self.scale, self.at, self.height)
-
-
-@dataclass(frozen=True)
-class JointCalibration:
-    """One softmax over the scores of all classes."""
+class Calibration:
+    """A softmax of the scores of the subproblems, one column each, divided by their scale."""
 
     softmax: Softmax
     scale: float
@@ -112,49 +81,6 @@ class JointCalibration:
 
     def probability(self, scores: np.ndarray) -> np.ndarray:
         return self.softmax.probability(self.columns(scores))
-
-
-@dataclass(frozen=True)
-class SeparateCalibration:
-    """One increasing function for each binary subproblem."""
-
-    parts: Sequence[IsotonicCurve]
-    n_classes: int
-    strategy: str
-
-    def probability(self, scores: np.ndarray) -> np.ndarray:
-        columns = [part.probability(scores[:, k]) for k, part in enumerate(self.parts)]
-        return combine_probabilities(np.stack(columns, axis=1), self.n_classes, self.strategy)
-
-
-def combine_probabilities(columns: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:
-    """Return class probabilities from those of the subproblems, one column each."""
-    if n_classes == 2:
-        return np.stack([1 - columns[:, 0], columns[:, 0]], axis=1)
-    if strategy == "ovo":
-        return pairwise_coupling(columns, n_classes)
-    total = columns.sum(axis=1, keepdims=True)
-    # Where every class has probability zero, none is preferred.
-    even = np.full_like(columns, 1.0 / n_classes)
-    return np.divide(columns, total, out=even, where=total > 0)
-
-
-def pairwise_coupling(pairs: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return class probabilities; column (i, j) of ``pairs`` is that of j among the two."""
-    m = pairs.shape[0]
-    r = np.zeros((m, n_classes, n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        p = np.clip(pairs[:, column], PAIR_FLOOR, 1 - PAIR_FLOOR)
-        r[:, j, i], r[:, i, j] = p, 1 - p
-    system = np.zeros((m, n_classes + 1, n_classes + 1))
-    system[:, :-1, :-1] = -r.transpose(0, 2, 1) * r
-    index = np.arange(n_classes)
-    system[:, index, index] = (r**2).sum(axis=1)
-    system[:, :-1, -1] = system[:, -1, :-1] = 1.0
-    right = np.zeros((m, n_classes + 1, 1))
-    right[:, -1] = 1.0
-    p = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], 0.0)
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def by_class(scores: np.ndarray) -> np.ndarray:
@@ -174,28 +100,6 @@ def _softmax(z: np.ndarray, axis: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 # Fitting.
-
-
-def fit_isotonic(
-    normalized: np.ndarray, positive: np.ndarray, weight: np.ndarray, scale: float
-) -> IsotonicCurve:
-    """Fit an isotonic regression to normalized scores of a model with this scale."""
-    # Imported here: it takes longer to import than the rest of this package.
-    from sklearn.isotonic import IsotonicRegression
-
-    steps = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
-    steps.fit(normalized, positive.astype(np.float64), sample_weight=weight)
-    # A piece of few samples says little: none of its probabilities is zero or one.
-    heights, piece = np.unique(steps.predict(normalized), return_inverse=True)
-    total = np.bincount(piece, weights=weight)
-    rate = float(weight @ positive) / float(weight.sum())
-    shrunk = (total * heights + 2.0 * rate) / (total + 2.0)
-    steps.fit(normalized, shrunk[piece], sample_weight=weight)
-    return IsotonicCurve(
-        np.asarray(steps.X_thresholds_, dtype=np.float64),
-        np.asarray(steps.y_thresholds_, dtype=np.float64),
-        scale,
-    )
 
 
 def fit_robust_softmax(
@@ -323,20 +227,19 @@ class OutOfFoldScores:
 
     def calibrate(self, model: Any, scale: float) -> None:
         """Set the calibration and out-of-fold attributes of a model with this scale."""
-        method = str(model.probability)
-        model._calibration = self.calibration(method, scale)
+        model._calibration = self.calibration(scale)
         raw = np.where((self.part >= 0)[:, None], self.scores, np.nan)
         probabilities = np.full((len(raw), self.n_classes), np.nan)
         for k in range(self.part.max(initial=-1) + 1):
             own = self.part == k
             rest = np.where(own, 0.0, self.weight)
             others = replace(self, weight=rest) if rest.any() else self
-            probabilities[own] = others.calibration(method, 1.0).probability(raw[own])
+            probabilities[own] = others.calibration(1.0).probability(raw[own])
         model.out_of_fold_scores_ = combine_scores(raw * scale, self.n_classes, self.strategy)
         model.out_of_fold_probabilities_ = probabilities
         warn_if_uninformative(model, probabilities, self.codes, self.weight)
 
-    def calibration(self, method: str, scale: float) -> Calibration:
+    def calibration(self, scale: float) -> Calibration:
         """Return the calibration of a model whose scores have this scale."""
         kept = (self.weight > 0) & np.isfinite(self.scores).all(axis=1)
         if not kept.any():
@@ -346,16 +249,9 @@ class OutOfFoldScores:
                 "probability=None."
             )
         scores, codes, weight = self.scores[kept], self.codes[kept], self.weight[kept]
-        if method == "sigmoid":
-            columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
-            softmax = fit_robust_softmax(columns, codes, weight, smooth=True)
-            return JointCalibration(softmax, scale, self.strategy)
-        parts = []
-        for k, task in enumerate(binary_tasks(self.n_classes, self.strategy)):
-            rows = task.rows(codes)
-            positive = task.sign(codes[rows]) > 0
-            parts.append(fit_isotonic(scores[rows, k], positive, weight[rows], scale))
-        return SeparateCalibration(parts, self.n_classes, self.strategy)
+        columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
+        softmax = fit_robust_softmax(columns, codes, weight, smooth=True)
+        return Calibration(softmax, scale, self.strategy)
 
 
 def score_scale(

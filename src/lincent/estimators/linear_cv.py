@@ -147,7 +147,7 @@ class LCCCV(
         As in :class:`LCC`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         As in :class:`LCC`.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Offer ``predict_proba``, calibrated on out-of-fold decision values of the search at no
         further fit (where ``cv`` does not hold out every sample once, or time ended the search, the
         last fit is repeated in five folds). ``predict`` does not change; where classes differ in

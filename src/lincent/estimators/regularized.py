@@ -85,7 +85,7 @@ class RegularizedLCC(
     multi_class : {"ovo", "ovr", "joint"}, default="ovo"
         For more than two classes: one-vs-one, one-vs-rest, or one joint (Crammer-Singer style)
         problem for all classes, which needs ``norm="l2"``, an intercept and X in memory.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -322,7 +322,7 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParame
         Factors on the costs of each class.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One-vs-one or one-vs-rest for more than two classes.
-    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+    probability : {"sigmoid"} or None, default="sigmoid"
         How ``predict_proba`` is calibrated, on the out-of-fold decision values and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
         predicted class is not always the most probable one.

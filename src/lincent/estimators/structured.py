@@ -86,7 +86,7 @@ class StructuredLCC(
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes. The local centers of all classes are
         shared by all subproblems.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -300,7 +300,7 @@ class StructuredLCCCV(
         Factors on the costs of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
-    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+    probability : {"sigmoid"} or None, default="sigmoid"
         How ``predict_proba`` is calibrated, on the out-of-fold decision values and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
         predicted class is not always the most probable one.

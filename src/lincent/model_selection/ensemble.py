@@ -517,7 +517,7 @@ class FoldEnsemble:
             unseen = OutOfFoldScores(
                 scores, first.codes, first.weight, first.rows, n_classes, self.multi_class
             )
-            self._calibration = unseen.calibration(str(self.probability), 1.0)
+            self._calibration = unseen.calibration(1.0)
             return
         whole = np.full((len(training.codes), scores.shape[1]), np.nan)
         whole[first.rows] = scores
