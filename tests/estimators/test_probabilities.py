@@ -60,7 +60,7 @@ def test_on_where_folds_are_there_and_no_further_fit(name, monkeypatch):
         raise AssertionError("fitted again")
 
     X, y = data(150)
-    monkeypatch.setattr(base, "cross_fitted", never)
+    monkeypatch.setattr(base, "fit_without_folds", never)
     model = made(name).fit(X, y)
     assert model.n_iter_ == made(name, probability=None).fit(X, y).n_iter_
     chance = model.predict_proba(X)
@@ -73,7 +73,7 @@ def test_a_search_of_margins_has_the_fits_that_it_needs(monkeypatch):
     from lincent.estimators import base
 
     X, y = data(240, classes=3)
-    monkeypatch.setattr(base, "cross_fitted", None)
+    monkeypatch.setattr(base, "fit_without_folds", None)
     folds = np.arange(240) % 4
     model = LCCCV(4, cv=folds, probability="sigmoid").fit(X, y)
     margin = model.relative_margin_[0]

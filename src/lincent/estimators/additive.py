@@ -58,7 +58,13 @@ from lincent.estimators.validation import (
     Number,
 )
 from lincent.features.pairs import BOUND, LEADING, pair_values, products
-from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
+from lincent.features.splines import (
+    ColumnCurve,
+    IncreasingCurve,
+    learn_curve,
+    learn_increasing,
+    write_curves,
+)
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import make_cv_results, search_folds, warn_uncertified
@@ -168,10 +174,8 @@ class Terms:
 
     def apply(self, Z: Any) -> Any:
         """Return the features of encoded samples, as the same kind of array."""
-        out, end = namespace_of(Z).empty((len(Z), self.width)), 0
-        for curve, z in zip(self.curves, Z.T, strict=True):
-            out[:, end : end + curve.width] = curve.values(z, self.smoothing)
-            end += curve.width
+        out = namespace_of(Z).empty((len(Z), self.width))
+        end = write_curves(out, self.curves, Z, self.smoothing)
         for (first, second), width in zip(self.pairs, self._pair_widths(), strict=True):
             out[:, end : end + width] = products(*(self._leading(out, k) for k in (first, second)))
             end += width
@@ -474,11 +478,8 @@ class AdditiveModel(BaseEstimator):
 
         The out-of-fold values are copied to the ``given`` samples, those of X.
         """
-        part = calibration_folds(rows.Z, rows.codes, rows.weight)
-        part = np.where(np.isfinite(scores[:, 0]), part, -1)
-        OutOfFoldScores(scores, rows.codes, rows.weight, part, len(self.classes_)).calibrate(
-            self, 1.0
-        )
+        samples = rows.Z, rows.codes, rows.weight
+        OutOfFoldScores.pooled(scores, *samples, len(self.classes_)).calibrate(self, 1.0)
         pairs = zip(rows.keys.tolist(), rows.codes.tolist(), strict=True)
         position = {pair: k for k, pair in enumerate(pairs)}
         pairs = zip(given.keys.tolist(), given.codes.tolist(), strict=True)

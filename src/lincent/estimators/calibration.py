@@ -18,7 +18,7 @@ Scores are first divided by their scale, the mean distance between the median sc
 sides of a subproblem, because the models of different folds may differ in length.
 
 An estimator that cross-validates has out-of-fold scores, or the fits that give them
-(``scores_of_folds``); any other is fitted again without each fold (``cross_fitted``).  A class with
+(``scores_of_folds``); any other is fitted again (``fit_without_folds``).  A class with
 a single distinct sample cannot do without it: that sample is in every training set, and its score
 is that of the model itself.
 """
@@ -26,11 +26,12 @@ is that of the model itself.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from lincent import _console
 from lincent.estimators.problem import HostTraining, binary_tasks, combine_scores
@@ -166,7 +167,7 @@ def fit_softmax(
         """Return the loss, its gradient and its Hessian, a block of samples at a time."""
         loss, gradient = float(shrink / 2 * (at @ at) - at @ wanted), shrink * at - wanted
         hessian = shrink * np.eye(2)
-        for block in (slice(start, start + size) for start in range(0, m, size)):
+        for block in gen_batches(m, size):
             x, share = scores[:, block], fraction[block]
             # log p is target.z - log sum exp z
             p, normalizer = _softmax(at[0] * x + (at[1] * frequency)[:, None], axis=0)
@@ -225,6 +226,14 @@ class OutOfFoldScores:
     n_classes: int
     strategy: str = "ovr"
 
+    @classmethod
+    def pooled(
+        cls, scores: np.ndarray, X: Any, codes: np.ndarray, weight: np.ndarray, *labels: Any
+    ) -> OutOfFoldScores:
+        """Return the scores of a search, NaN where a sample was not held out."""
+        part = np.where(np.isfinite(scores[:, 0]), calibration_folds(X, codes, weight), -1)
+        return cls(scores, codes, weight, part, *labels)
+
     def calibrate(self, model: Any, scale: float) -> None:
         """Set the calibration and out-of-fold attributes of a model with this scale."""
         model._calibration = self.calibration(scale)
@@ -269,18 +278,8 @@ def score_scale(
     return scale if scale > 0 else 1.0
 
 
-def cross_fitted(
-    model: Any,
-    fit: Callable[[HostTraining], Any],
-    training: HostTraining,
-    strategy: str,
-    *,
-    pairwise: bool = False,
-) -> tuple[OutOfFoldScores, float]:
-    """Return the out-of-fold scores of a model, and the scale of its own scores.
-
-    ``fit`` fits the same model to some of the samples.  ``pairwise``: X is a kernel matrix.
-    """
+def fit_without_folds(model: Any, training: HostTraining) -> list[FoldFit]:
+    """Fit a copy of the model without each of five folds."""
     fold = calibration_folds(training.X, training.codes, training.weight)
     fits: list[FoldFit] = []
     n_folds = int(fold.max(initial=-1)) + 1
@@ -288,21 +287,20 @@ def cross_fitted(
         _console.step("out-of-fold scores, fold", k, n_folds)
         rows = fold != k  # of all folds at the end: masks, which are smaller than indices
         part = training.fold(np.flatnonzero(rows))
-        part = part.with_features(part.X[:, rows]) if pairwise else part
-        fits.append((fit(part), rows, fold == k))
-    return scores_of_folds(model, fits, training, strategy, pairwise=pairwise)
+        part = part.with_features(part.X[:, rows]) if is_pairwise(model) else part
+        fits.append((model._fit_fold(part), rows, fold == k))
+    return fits
 
 
 def scores_of_folds(
-    model: Any,
-    folds: Sequence[FoldFit],
-    training: HostTraining,
-    strategy: str,
-    *,
-    pairwise: bool = False,
+    model: Any, folds: Sequence[FoldFit], training: HostTraining
 ) -> tuple[OutOfFoldScores, float]:
-    """Return the same for one model from its fits to folds that hold out a sample at most once."""
+    """Return the out-of-fold scores of a model, and the scale of its own scores.
+
+    ``folds`` are its fits to folds that hold out a sample at most once.
+    """
     X, codes, weight, n_classes = training.X, training.codes, training.weight, len(training.classes)
+    strategy, pairwise = model.multi_class, is_pairwise(model)
 
     def normalized(fitted: Any, rows: np.ndarray, held_out: np.ndarray) -> tuple[np.ndarray, float]:
         """Return scores of ``held_out`` divided by the scale of those of ``rows``, and this."""
@@ -318,6 +316,11 @@ def scores_of_folds(
         part[held_out] = k
         scores[held_out] = normalized(fitted, rows, held_out)[0]
     return OutOfFoldScores(scores, codes, weight, part, n_classes, strategy), scale
+
+
+def is_pairwise(model: Any) -> bool:
+    """Return whether X is a kernel matrix, of which folds have rows and columns."""
+    return bool(model.__sklearn_tags__().input_tags.pairwise)
 
 
 def warn_if_uninformative(

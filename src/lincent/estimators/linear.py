@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -78,30 +78,6 @@ class SolverMixin:
     _: KW_ONLY
     multi_class: Strategy = "ovr"
     probability: Calibrated = None
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples. Also a Dask array or dataframe or batches, which are read in place, or a
-            torch or CuPy array, which stays on its device; predictions are then arrays of the same
-            kind. In memory alone: FQCC, ``norm="l1"``, ``multi_class="joint"``, kernels without a
-            map and, on a device, kernels of one's own.
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        model: Any = self
-        model._fit(X, y, sample_weight)
-        return self
 
     def _solve_controls(self: Any, problem: Any) -> Controls:
         """Return the controls of the fit to all samples, which callbacks may observe and stop."""
@@ -395,10 +371,6 @@ class Direction:
         # scores would be calibrated on rounding errors.
         half = self.width / 2
         return half if half > 1e-9 * length else length or 1.0
-
-    def score(self, X: Any) -> np.ndarray:
-        """Return the score of each sample."""
-        return self.rule.score(open_source(X).project(self.beta))
 
 
 def fit_discriminator_on(

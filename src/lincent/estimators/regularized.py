@@ -396,12 +396,10 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParame
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         return [None], None
 
-    def _set_model(
-        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
-    ) -> None:
+    def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:
         coef, intercept = [], []
-        for result, own in zip(results, weights, strict=True):
-            models = [result.mean_model(own, 0, fold) for fold in range(len(made))]
+        for k in range(len(weights)):
+            models = [results.mean_model(weights, k, 0, fold) for fold in range(len(made))]
             coef.append(np.sum([direction for direction, _ in models], axis=0))
             intercept.append(sum(offset for _, offset in models))
         self._coef, self._intercept = np.array(coef), np.array(intercept)

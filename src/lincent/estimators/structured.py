@@ -392,9 +392,7 @@ class StructuredLCCCV(
         maps = [local.extension(gamma) for gamma in self.gammas]
         return [None, *maps], (local, [extension.whitening for extension in maps])
 
-    def _set_model(
-        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
-    ) -> None:
+    def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:
         n = self.n_features_in_
         local: list[CenterSet] = [centers for centers, _ in made]
         ends = np.cumsum([0] + [len(one.centers) for one in local])
@@ -402,14 +400,14 @@ class StructuredLCCCV(
         self.local_classes_ = self.classes_[np.concatenate([one.classes for one in local])]
         inverse = np.concatenate([np.full(len(one.centers), 1 / one.variance) for one in local])
         self._scales = np.outer(np.asarray(self.gammas, dtype=np.float64), inverse)
-        self._coef = np.zeros((len(results), n))
-        self._intercept = np.zeros(len(results))
-        self.local_coef_ = np.zeros((len(results), len(self.gammas), ends[-1]))
-        for k, (result, own) in enumerate(zip(results, weights, strict=True)):
-            used = np.flatnonzero(own.reshape(result.shape).any(axis=1)).tolist()
+        self._coef = np.zeros((len(weights), n))
+        self._intercept = np.zeros(len(weights))
+        self.local_coef_ = np.zeros((len(weights), len(self.gammas), ends[-1]))
+        for k, own in enumerate(weights):
+            used = np.flatnonzero(own.reshape(results.shape).any(axis=1)).tolist()
             for fold, (_, whitenings) in enumerate(made):
                 for of_map in used:
-                    direction, intercept = result.mean_model(own, of_map, fold)
+                    direction, intercept = results.mean_model(weights, k, of_map, fold)
                     self._coef[k] += direction[:n]
                     self._intercept[k] += intercept
                     if of_map:

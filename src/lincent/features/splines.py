@@ -29,7 +29,7 @@ the outer knots.
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -251,6 +251,17 @@ def learn_increasing(
     return IncreasingCurve(knots, centers, spread if spread > 1e-12 else 1.0, way)
 
 
+def write_curves(
+    out: Any, curves: Sequence[ColumnCurve | IncreasingCurve], Z: Any, smoothing: float
+) -> int:
+    """Write the terms of all columns to ``out``, side by side; return their number."""
+    end = 0
+    for curve, column in zip(curves, Z.T, strict=True):
+        out[:, end : end + curve.width] = curve.values(column, smoothing)
+        end += curve.width
+    return end
+
+
 # The transformer.
 
 
@@ -315,15 +326,8 @@ class SplineFeatures(FeatureMap):
 
     def _transform(self, Z: Any) -> Any:
         out = namespace_of(Z).empty((len(Z), sum(curve.width for curve in self.curves_)))
-        for curve, part, column in zip(self.curves_, self.parts, Z.T, strict=True):
-            out[:, part] = curve.values(column, self.smoothing)
+        write_curves(out, self.curves_, Z, self.smoothing)
         return out
-
-    @property
-    def parts(self) -> list[slice]:
-        """Which terms belong to each encoded column."""
-        ends = np.cumsum([0] + [curve.width for curve in self.curves_])
-        return [slice(low, high) for low, high in itertools.pairwise(ends)]
 
     def _names(self, columns: list[str]) -> list[str]:
         pairs = zip(self.curves_, columns, strict=True)
