@@ -50,7 +50,6 @@ from lincent.estimators.problem import (
     BinaryTask,
     HostTraining,
     binary_tasks,
-    check_joint,
     combine_scores,
     predicted_codes,
 )
@@ -331,10 +330,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Fit one binary subproblem."""
         raise NotImplementedError
 
-    def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Any]:
-        """Fit all classes in one problem, for estimators with ``multi_class="joint"``."""
-        raise NotImplementedError
-
     def _store(self, parts: list[Any]) -> None:
         """Set the fitted attributes from the fitted subproblems, in order."""
         raise NotImplementedError
@@ -404,21 +399,21 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Fit to checked data; ``fold_fits`` hold out each sample once."""
         weights = getattr(self, "class_weight", None)
         costs = check_class_weight(weights, training.classes, training.totals)
-        prepared = self._prepare(training)
-
-        def fit_one(task: BinaryTask) -> Any:
-            return self._fit_task(prepared.task(task, costs))
-
-        tasks = binary_tasks(len(self.classes_), self.multi_class)
-        if self.multi_class == "joint" and len(tasks) > 1:
-            self._store(self._fit_joint(check_joint(prepared), costs))
-        else:
-            self._store(prepared.each([partial(fit_one, task) for task in tasks], self.n_jobs))
+        self._store(self._fit_parts(self._prepare(training), costs))
         if getattr(self, "probability", None) is not None:
             assert isinstance(training, HostTraining)
             folds = fold_fits or fit_without_folds(self, training)
             scores, scale = scores_of_folds(self, folds, training)
             scores.calibrate(self, scale)
+
+    def _fit_parts(self, training: Training, costs: ClassCosts) -> list[Any]:
+        """Fit the binary subproblems."""
+
+        def fit_one(task: BinaryTask) -> Any:
+            return self._fit_task(training.task(task, costs))
+
+        tasks = binary_tasks(len(self.classes_), self.multi_class)
+        return training.each([partial(fit_one, task) for task in tasks], self.n_jobs)
 
     def _fit_fold(self, part: HostTraining) -> Any:
         """Return a silent copy fitted to some of the samples, for scores of the others."""

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from lincent import _console
@@ -58,7 +57,7 @@ from lincent.model_selection.search import (
 )
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solve_path
-from lincent.solvers.solution import Controls, Solution, Status, silent
+from lincent.solvers.solution import Solution, Status
 from lincent.sources.source import Kind, kind_of
 
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
@@ -563,12 +562,12 @@ def lcc_path(
     given |= {"time_limit": time_limit}
     constraints = {name: PAPER_CONSTRAINTS[name] for name in given}
     validate_parameter_constraints(constraints, given, "lcc_path")
+    model = LCC(**given, random_state=random_state, verbose=verbose)
+    limits = controls(model, time.monotonic())
     margins = check_grid("margins", PAPER_MARGINS if margins is None else margins)
     Cs = check_grid("Cs", Cs, infinite=True)
-    limit = np.inf if time_limit is None else time_limit
-    limits = Controls(tol, max_iter, time.monotonic() + limit, print if verbose > 1 else silent)
     open_rows = open_remote if kind_of(X) is Kind.DEVICE else HostTraining.open
-    training: Any = open_rows(LCC(), X, y, sample_weight)
+    training: Any = open_rows(model, X, y, sample_weight)
     if len(training.classes) != 2:
         raise ValueError(
             f"lcc_path follows one two-class problem and y has {len(training.classes)} classes: "
@@ -579,8 +578,7 @@ def lcc_path(
     if problem.largest_margin == 0.0:
         raise ValueError("The class centers coincide, so no margin is feasible.")
     costs = [problem.costs(float(C)) for C in Cs]
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    path_solver = PathSolver(solver, limits, rng)
+    path_solver = PathSolver(solver, limits, model._generator())
     table = solve_path(problem.rows, problem.difference, margins, costs, path_solver)
     feasible = margins <= problem.largest_margin
 

@@ -188,7 +188,8 @@ class StructuredLCC(
         check_is_fitted(self)
         X = check_rows(self, X)
         place = namespace_of(X)
-        features = self._extension()(place.doubles(X))
+        scale = self.gamma / self._variance
+        features = Extension(self.local_centers_, scale, self._whitening)(place.doubles(X))
         if place is HOST:
             return features.astype(X.dtype, copy=False)
         return place.xp.astype(features, X.dtype, copy=False)
@@ -252,9 +253,6 @@ class StructuredLCC(
         self._coef = self.extended_coef_[:, :n].copy()
         self._intercept = np.array([part.intercept for part in parts])
         self.local_coef_ = self.extended_coef_[:, n:] @ self._whitening
-
-    def _extension(self) -> Extension:
-        return Extension(self.local_centers_, self.gamma / self._variance, self._whitening)
 
     @property
     def _scales(self) -> np.ndarray:

@@ -30,7 +30,8 @@ the outer knots.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -54,12 +55,12 @@ class ColumnCurve:
 
     mean: float
     deviation: float
-    knots: np.ndarray
-    basis: np.ndarray
+    knots: np.ndarray = field(default_factory=partial(np.empty, 0))
+    basis: np.ndarray = field(default_factory=partial(np.empty, (0, 0)))
     """(2 + knots, terms): coefficients of the curved terms on 1, x and the truncated cubes."""
-    roughness: np.ndarray
-    levels: np.ndarray
-    shares: np.ndarray
+    roughness: np.ndarray = field(default_factory=partial(np.empty, 0))
+    levels: np.ndarray = field(default_factory=partial(np.empty, 0))
+    shares: np.ndarray = field(default_factory=partial(np.empty, 0))
 
     @property
     def width(self) -> int:
@@ -141,33 +142,25 @@ def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnC
     mean = float(share @ column)
     deviation = float(np.sqrt(share @ (column - mean) ** 2))
     if deviation <= 1e-12 * max(abs(mean), 1e-300):
-        return _plain(mean, 1.0)
+        return ColumnCurve(mean, 1.0)
+    line = ColumnCurve(mean, deviation)
     if n_knots < 3:
-        return _plain(mean, deviation)
+        return line
     levels, place = np.unique(column, return_inverse=True)
+    if len(levels) == 2:
+        return line
     if len(levels) <= 8:  # indicators: a curve through so few values has no more terms
-        if len(levels) == 2:
-            return _plain(mean, deviation)
         shares = np.bincount(place.reshape(-1), weights=share)
-        return ColumnCurve(mean, deviation, *_no_terms(), levels, shares)
+        return replace(line, levels=levels, shares=shares)
     x = (column - mean) / deviation
     knots = np.unique(quantiles(x, weight, np.linspace(OUTER, 1 - OUTER, n_knots)))
     # Knots that all but coincide carry the same curve, and spoil the basis.
     apart = np.diff(knots, prepend=-np.inf) > 1e-3 * (knots[-1] - knots[0])
     knots = knots[apart]
     if len(knots) < 3:
-        return _plain(mean, deviation)
+        return line
     basis, roughness = _slow_to_fast(x, share, knots)
-    nothing = np.empty(0)
-    return ColumnCurve(mean, deviation, knots, basis, roughness, nothing, nothing)
-
-
-def _plain(mean: float, deviation: float) -> ColumnCurve:
-    return ColumnCurve(mean, deviation, *_no_terms(), np.empty(0), np.empty(0))
-
-
-def _no_terms() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.empty(0), np.empty((0, 0)), np.empty(0)
+    return replace(line, knots=knots, basis=basis, roughness=roughness)
 
 
 def _slow_to_fast(
