@@ -223,10 +223,6 @@ class AdditiveProblem:
         """The weight of the samples."""
         return float(self.rows.weight.sum())
 
-    @property
-    def loss(self) -> SeparateLoss | JointLoss:
-        return self.costs.loss(self.rows.codes, self.rows.weight)
-
     def seen_by(self, terms: Terms) -> AdditiveRows:
         """Return the samples with the features of these terms."""
         return AdditiveRows(self, terms, terms.apply(self.rows.Z))
@@ -260,7 +256,7 @@ class AdditiveProblem:
             part = replace(self, rows=replace(rows[index], weight=weight))
             seen, held_out = AdditiveRows(part, terms, features[index]), features[test]
             if pairs:
-                seen = part.seen_by(part.with_pairs(seen, C, pairs))
+                seen = part.seen_by(seen.with_pairs(C, pairs))
                 held_out = seen.terms.apply(rows.Z[test])
             first = seen.terms.factors
             for s, k, smoothed, coef in seen.alternating_path(smoothings, Cs, tol):
@@ -270,20 +266,13 @@ class AdditiveProblem:
         search_folds(len(folds), fit_fold, partial(run_jobs, n_jobs=self.n_jobs))
         return out
 
-    def with_pairs(self, seen: AdditiveRows, C: float, count: int) -> Terms:
-        """Return the terms with the best pairs, given the solution without pairs."""
-        rules = seen.path([C], PAIR_GAP)[0].rules
-        scores = seen.features @ rules[:-1] + rules[-1]
-        gradient = -self.loss.read(scores).slope
-        return replace(seen.terms, pairs=seen.terms.best_pairs(seen.features, gradient, count))
-
 
 class AdditiveRows:
     """The samples of a problem with the ``features`` of ``terms``."""
 
     def __init__(self, problem: AdditiveProblem, terms: Terms, features: np.ndarray) -> None:
         self.problem, self.terms, self.features = problem, terms, features
-        self.loss = problem.loss
+        self.loss = problem.costs.loss(problem.rows.codes, problem.rows.weight)
 
     @cached_property
     def span(self) -> Span:
@@ -329,6 +318,13 @@ class AdditiveRows:
             out_of_time=limits.out_of_time,
         )
         return [replace(solution, rules=self.span.outer(solution.rules)) for solution in path]
+
+    def with_pairs(self, C: float, count: int) -> Terms:
+        """Return the terms with the best pairs, given the solution without pairs."""
+        rules = self.path([C], PAIR_GAP)[0].rules
+        scores = self.features @ rules[:-1] + rules[-1]
+        gradient = -self.loss.read(scores).slope
+        return replace(self.terms, pairs=self.terms.best_pairs(self.features, gradient, count))
 
     def smoothed(self, smoothing: float) -> tuple[AdditiveRows, np.ndarray]:
         """Return the samples for another smoothing, and the factors on the features."""
@@ -479,7 +475,7 @@ class AdditiveModel(BaseEstimator):
         The out-of-fold values are copied to the ``given`` samples, those of X.
         """
         samples = rows.Z, rows.codes, rows.weight
-        OutOfFoldScores.pooled(scores, *samples, len(self.classes_)).calibrate(self, 1.0)
+        OutOfFoldScores.of_search(scores, *samples, len(self.classes_)).calibrate(self, 1.0)
         pairs = zip(rows.keys.tolist(), rows.codes.tolist(), strict=True)
         position = {pair: k for k, pair in enumerate(pairs)}
         pairs = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
@@ -758,7 +754,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParame
             smoothing = [terms.smoothing]
             scores = problem.out_of_fold(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
             self._calibrate(merged, scores[0, 0], rows)
-        return (problem.with_pairs(problem.seen_by(terms), C, pairs) if pairs else terms), C
+        return (problem.seen_by(terms).with_pairs(C, pairs) if pairs else terms), C
 
 
 @dataclass(eq=False, repr=False)
@@ -919,7 +915,6 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonPara
         if self.probability is not None:
             self._calibrate(rows, scores[self.best_index_], given)
         smooth = replace(terms, smoothing=self.smoothing_)
-        if not chosen["interactions"]:
-            return smooth, self.C_
-        seen = problem.seen_by(smooth)
-        return problem.with_pairs(seen, first["C"], chosen["interactions"]), self.C_
+        if n_pairs := chosen["interactions"]:
+            smooth = problem.seen_by(smooth).with_pairs(first["C"], n_pairs)
+        return smooth, self.C_

@@ -227,12 +227,18 @@ class OutOfFoldScores:
     strategy: str = "ovr"
 
     @classmethod
-    def pooled(
-        cls, scores: np.ndarray, X: Any, codes: np.ndarray, weight: np.ndarray, *labels: Any
+    def of_search(
+        cls,
+        scores: np.ndarray,
+        X: Any,
+        codes: np.ndarray,
+        weight: np.ndarray,
+        n_classes: int,
+        strategy: str = "ovr",
     ) -> OutOfFoldScores:
-        """Return the scores of a search, NaN where a sample was not held out."""
+        """Return the pooled scores of a search, NaN where a sample was not held out."""
         part = np.where(np.isfinite(scores[:, 0]), calibration_folds(X, codes, weight), -1)
-        return cls(scores, codes, weight, part, *labels)
+        return cls(scores, codes, weight, part, n_classes, strategy)
 
     def calibrate(self, model: Any, scale: float) -> None:
         """Set the calibration and out-of-fold attributes of a model with this scale."""

@@ -48,9 +48,9 @@ from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import Labels, takes_weights
 from lincent.model_selection.search import (
     FoldScores,
-    FoldTime,
     check_grid,
     make_training_folds,
+    next_deadline,
     search_deadline,
     search_folds,
     warn_uncertified,
@@ -322,13 +322,11 @@ class LCCCV(
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
             _console.step("search, fold", split, len(data.splits), f"{len(grid)} candidates")
-            late = np.zeros(len(grid), dtype=bool)
-            scores = np.full(len(grid), np.nan)
+            scores, late = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)
             if limits.out_of_time():
                 return scores, scores, ~late, ()
-            times = FoldTime(limits.deadline, len(tasks), late)
             part, name = data.train(split), f"fold {split + 1}"
-            models, gaps, scaled = self._fit_candidates(part, grid, name, times)
+            models, gaps, scaled = self._fit_candidates(part, grid, name, limits.deadline, late)
             # A model that only scales the next one has its predictions and ranking.
             same = scaled & isinstance(self.scoring, str)
             asked = [k for k, model in enumerate(models) if model is not None and not same[k]]
@@ -363,17 +361,23 @@ class LCCCV(
         return float(scorer(model, X, y, **extra))
 
     def _fit_candidates(
-        self, part: Training, grid: list[Candidate], name: str, times: FoldTime
+        self, part: Training, grid: list[Candidate], name: str, ends: float, late: np.ndarray
     ) -> tuple[list[FittedCandidate | None], np.ndarray, np.ndarray]:
         """Return by candidate a fitted model, its largest relative gap, and whether it only scales.
 
-        A candidate that is infeasible, or was not begun in time, has None and NaN.
+        A candidate that is infeasible, or was not begun in time, has None and NaN; ``late`` is set
+        for those whose solve was stopped.
         """
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
         models: list[FittedCandidate | None] = [None] * len(grid)
         gaps, scaled = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)
         tasks = binary_tasks(len(self.classes_), self.multi_class)
-        paths = [self._directions(part.task(task, costs, name), grid, times) for task in tasks]
+        paths = [
+            self._directions(
+                part.task(task, costs, name), grid, next_deadline(ends, len(tasks) - k), late
+            )
+            for k, task in enumerate(tasks)
+        ]
         for k, directions in enumerate(zip(*paths, strict=True)):
             if None in directions:
                 continue
@@ -384,10 +388,10 @@ class LCCCV(
         return models, gaps, scaled
 
     def _directions(
-        self, problem: BinaryProblem, grid: list[Candidate], times: FoldTime
+        self, problem: BinaryProblem, grid: list[Candidate], deadline: float, late: np.ndarray
     ) -> list[Any]:
         """Return by candidate the direction of a binary problem, or None."""
-        limits = replace(controls(self, problem.began), deadline=times.next_path())
+        limits = replace(controls(self, problem.began), deadline=deadline)
         directions: list[Any] = [None] * len(grid)
         if problem.largest_margin == 0.0:
             return directions
@@ -406,7 +410,7 @@ class LCCCV(
             solution = table[Cs.index(candidate.C)][margins.index(candidate.relative_margin)]
             if solution.status is Status.INFEASIBLE:
                 continue
-            times.late[k] |= over and not solution.certified(self.tol)
+            late[k] |= over and not solution.certified(self.tol)
             answer = solution.certificate
             if np.isfinite(answer.objective):
                 rule = candidate.discriminator

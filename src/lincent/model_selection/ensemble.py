@@ -510,4 +510,4 @@ class FoldEnsemble:
         whole = np.full((len(training.codes), scores.shape[1]), np.nan)
         whole[results.rows] = scores
         given = training.X, training.codes, training.weight
-        OutOfFoldScores.pooled(whole, *given, *labels).calibrate(self, 1.0)
+        OutOfFoldScores.of_search(whole, *given, *labels).calibrate(self, 1.0)
