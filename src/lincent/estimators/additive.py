@@ -474,8 +474,9 @@ class AdditiveModel(BaseEstimator):
 
         The out-of-fold values are copied to the ``given`` samples, those of X.
         """
-        samples = rows.Z, rows.codes, rows.weight
-        OutOfFoldScores.of_search(scores, *samples, len(self.classes_)).calibrate(self, 1.0)
+        part = calibration_folds(rows.Z, rows.codes, rows.weight)
+        labels = rows.codes, rows.weight, part, len(self.classes_)
+        OutOfFoldScores(scores, *labels).calibrate(self, 1.0)
         pairs = zip(rows.keys.tolist(), rows.codes.tolist(), strict=True)
         position = {pair: k for k, pair in enumerate(pairs)}
         pairs = zip(given.keys.tolist(), given.codes.tolist(), strict=True)

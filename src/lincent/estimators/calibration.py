@@ -18,9 +18,9 @@ Scores are first divided by their scale, the mean distance between the median sc
 sides of a subproblem, because the models of different folds may differ in length.
 
 An estimator that cross-validates has out-of-fold scores, or the fits that give them
-(``scores_of_folds``); any other is fitted again (``fit_without_folds``).  A class with
-a single distinct sample cannot do without it: that sample is in every training set, and its score
-is that of the model itself.
+(``scores_of_folds``); any other is fitted again (``fit_without_folds``).  A class with a single
+distinct sample cannot do without it: that sample is in every training set, and its score is that of
+the model itself.
 """
 
 from __future__ import annotations
@@ -75,13 +75,10 @@ class Calibration:
     scale: float
     strategy: str
 
-    def columns(self, scores: np.ndarray) -> np.ndarray:
-        """Return the normalized columns of ``decision_function``."""
-        combined = combine_scores(scores / self.scale, len(self.softmax.offset), self.strategy)
-        return combined.reshape(len(scores), -1)
-
     def probability(self, scores: np.ndarray) -> np.ndarray:
-        return self.softmax.probability(self.columns(scores))
+        """Return class probabilities."""
+        columns = combine_scores(scores / self.scale, len(self.softmax.offset), self.strategy)
+        return self.softmax.probability(columns.reshape(len(scores), -1))
 
 
 def by_class(scores: np.ndarray) -> np.ndarray:
@@ -215,8 +212,8 @@ def balanced_likelihood(
 class OutOfFoldScores:
     """Normalized scores (n_samples, n_problems) by models that were fitted without the samples.
 
-    ``part`` is the fold of each sample, by which out-of-fold probabilities are computed; -1 where a
-    sample could not be held out.
+    NaN where there is none.  ``part`` is the fold of each sample, by which out-of-fold
+    probabilities are computed; -1 where a sample could not be held out.
     """
 
     scores: np.ndarray
@@ -226,27 +223,14 @@ class OutOfFoldScores:
     n_classes: int
     strategy: str = "ovr"
 
-    @classmethod
-    def of_search(
-        cls,
-        scores: np.ndarray,
-        X: Any,
-        codes: np.ndarray,
-        weight: np.ndarray,
-        n_classes: int,
-        strategy: str = "ovr",
-    ) -> OutOfFoldScores:
-        """Return the pooled scores of a search, NaN where a sample was not held out."""
-        part = np.where(np.isfinite(scores[:, 0]), calibration_folds(X, codes, weight), -1)
-        return cls(scores, codes, weight, part, n_classes, strategy)
-
     def calibrate(self, model: Any, scale: float) -> None:
         """Set the calibration and out-of-fold attributes of a model with this scale."""
         model._calibration = self.calibration(scale)
-        raw = np.where((self.part >= 0)[:, None], self.scores, np.nan)
+        part = np.where(np.isfinite(self.scores[:, 0]), self.part, -1)
+        raw = np.where((part >= 0)[:, None], self.scores, np.nan)
         probabilities = np.full((len(raw), self.n_classes), np.nan)
-        for k in range(self.part.max(initial=-1) + 1):
-            own = self.part == k
+        for k in range(part.max(initial=-1) + 1):
+            own = part == k
             rest = np.where(own, 0.0, self.weight)
             others = replace(self, weight=rest) if rest.any() else self
             probabilities[own] = others.calibration(1.0).probability(raw[own])

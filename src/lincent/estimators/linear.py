@@ -469,11 +469,10 @@ class RegularizedFit:
         """Return the directions for several C, each started from the one before."""
         with np.errstate(invalid="ignore", over="ignore"):
             means = problem.means
-        if problem.in_memory:  # other data is checked in the first pass over it
-            check_finite(problem.X, means, "RegularizedLCC")
         low, high = float(self.margins[0]), float(self.margins[1])
         rng = np.random.default_rng(self.seed)
-        if problem.in_memory:
+        if problem.in_memory:  # other data is checked in the first pass over it
+            check_finite(problem.X, means, "RegularizedLCC")
             mean_rows = _mean_rows(problem) if self.free else None
             program = RegularizedProgram(
                 problem.rows, problem.sign, problem.cost, low, high, self.free, mean_rows

@@ -49,6 +49,7 @@ from lincent.estimators.linear import RegularizedFit, check_hinge_range, control
 from lincent.estimators.problem import BinaryTask, HostTraining, binary_tasks
 from lincent.estimators.remote import Training
 from lincent.estimators.validation import Calibrated, ClassCosts, Strategy, check_class_weight
+from lincent.model_selection.folds import calibration_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import (
     LinearModels,
@@ -448,12 +449,7 @@ class FoldEnsemble:
         return [list(part) for part in zip(*finished, strict=True)]
 
     def _weigh(
-        self,
-        results: FoldResults,
-        todo: list[BinaryTask],
-        grid: Grid,
-        weight: float,
-        joint: bool,
+        self, results: FoldResults, todo: list[BinaryTask], grid: Grid, weight: float, joint: bool
     ) -> np.ndarray:
         """Set the results of the search; return the weights of the candidates by problem."""
         n_Cs = results.shape[1]
@@ -501,13 +497,13 @@ class FoldEnsemble:
 
     def _calibrate(self, results: FoldResults, weights: np.ndarray, training: Training) -> None:
         """Calibrate probabilities on the out-of-fold decision values of the ensemble."""
-        scores, labels = results.averaged(weights), (len(training.classes), self.multi_class)
+        scores, kind = results.averaged(weights), (len(training.classes), self.multi_class)
         if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
-            samples = results.codes, results.weight, results.rows
-            held_out = OutOfFoldScores(scores, *samples, *labels)
-            self._calibration = held_out.calibration(1.0)
+            labels = results.codes, results.weight, results.rows
+            self._calibration = OutOfFoldScores(scores, *labels, *kind).calibration(1.0)
             return
         whole = np.full((len(training.codes), scores.shape[1]), np.nan)
         whole[results.rows] = scores
-        given = training.X, training.codes, training.weight
-        OutOfFoldScores.of_search(whole, *given, *labels).calibrate(self, 1.0)
+        part = calibration_folds(training.X, training.codes, training.weight)
+        labels = training.codes, training.weight, part
+        OutOfFoldScores(whole, *labels, *kind).calibrate(self, 1.0)
