@@ -48,7 +48,7 @@ LABELS = (
 def classifier(rng: np.random.Generator) -> Any:
     """An estimator with random parameters."""
     strategy = str(rng.choice(["ovr", "ovo"]))
-    probability = rng.choice(np.array([None, "sigmoid", "isotonic"], dtype=object))
+    probability = rng.choice(np.array([None, "sigmoid"], dtype=object))
     kinds = [
         lambda: LCC(multi_class=strategy, probability=probability),
         lambda: LCC(multi_class=strategy, discriminator="svm"),

@@ -1,10 +1,4 @@
-"""Every public estimator passes every scikit-learn check.
-
-One expected failure, with ``probability="isotonic"``: ``check_classifiers_train`` asserts that the
-largest probability is the predicted class, and the steps of an isotonic calibration cross one half
-where the data say so and not at the threshold.  scikit-learn expects the same failure of its own
-classifiers whose threshold is not at one half (FixedThresholdClassifier).
-"""
+"""Every public estimator passes every scikit-learn check."""
 
 import functools
 import inspect
@@ -26,7 +20,7 @@ VARIANTS = {
         {"discriminator": "nearest"},
         {"discriminator": "svm", "multi_class": "ovo"},
         {"probability": "sigmoid"},
-        {"probability": "isotonic", "multi_class": "ovo"},
+        {"probability": "sigmoid", "multi_class": "ovo"},
     ],
     "LCCCV": [{"probability": "sigmoid"}],
     "DiscriminativeElasticNet": [{"nuclear": 0.0}],
@@ -76,13 +70,7 @@ VARIED = [
 ]
 
 
-def expected_failures(estimator):
-    if getattr(estimator, "probability", None) != "isotonic":
-        return {}
-    return {"check_classifiers_train": "the threshold is not where the probability is one half"}
-
-
-CHECKS = parametrize_with_checks(PLAIN + VARIED, expected_failed_checks=expected_failures)
+CHECKS = parametrize_with_checks(PLAIN + VARIED)
 
 # Checks of how rows, labels, weights and parameters are read.  Every class passes them with its
 # defaults, and its variants read in the same way before they do anything else.

@@ -33,4 +33,4 @@ def test_a_path_is_certified_with_and_without_monotone_columns():
 
 def test_the_pair_that_made_the_classes_is_found():
     whole = problem()
-    assert whole.with_pairs(whole.seen_by(terms()), 1.0, 1).pairs == [(1, 2)]
+    assert whole.seen_by(terms()).with_pairs(1.0, 1).pairs == [(1, 2)]

@@ -37,7 +37,7 @@ def test_the_line_is_that_of_the_data_whatever_the_origin(offset):
     assert found.midpoint == pytest.approx((low + high) / 2, abs=1e-9 * unit)
     assert found.width == pytest.approx(high - low, abs=1e-9 * unit)
     assert found.half == found.width / 2
-    score = found.score(X)
+    score = found.rule.score(X @ found.beta)
     np.testing.assert_allclose(score, X @ found.beta + found.intercept, atol=1e-8 * unit)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lincent.export import load_model, save_model
-from lincent.export.code import export_bytes, export_model
+from lincent.export.code import export_bytes
 from lincent.export.model import contributions_of
 from lincent.tables.read import read_table
 from lincent.workflow import fit_table, predict_table
@@ -90,13 +90,6 @@ def test_a_cut_on_the_score_is_honored_without_probabilities(make_table):
         expected = list(predict_table(model, rows)["class"])
         assert list(sql_answers(model, rows)["class"]) == expected
         assert [answer["class"] for answer in python_answers(model, rows)] == expected
-
-
-def test_a_threshold_on_isotonic_probabilities_has_a_form(make_table, tmp_path):
-    params = {"probability": "isotonic"}
-    model = fit_table(make_table(120), "churn", method="quick", params=params, threshold=0.4)
-    for kind in ("sql", "python"):
-        assert export_model(model, tmp_path / kind, kind, data=make_table(120)) < 1e-9
 
 
 @pytest.mark.parametrize(

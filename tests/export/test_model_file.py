@@ -40,7 +40,6 @@ def no_code_was_run():
     [
         {},
         {"method": "LCCCV"},
-        {"params": {"probability": "isotonic"}},
         {"params": {"probability": None, "discriminator": "nearest"}},
         {"params": {"discriminator": "svm", "multi_class": "ovo", "class_weight": "balanced"}},
     ],
@@ -93,7 +92,7 @@ def test_skops_alone_with_the_published_types(name, classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])]
-    for settings in ({}, {"probability": "sigmoid"}, {"probability": "isotonic"}):
+    for settings in ({}, {"probability": "sigmoid"}):
         fitted = getattr(lincent, name)(**settings).fit(X, y)
         again = skops.io.loads(skops.io.dumps(fitted), trusted=list(TRUSTED_TYPES))
         np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))

@@ -58,7 +58,7 @@ def joint_scores(strengths, rows=300, evaluated=None):
     for one, count in zip(pooled, evaluated or [], strict=False):
         one[count:] = np.nan
     labels = np.arange(rows), codes, np.ones(rows)
-    return JointScores.of([FoldResults([], np.array(pooled)[:, :, k], *labels) for k in range(3)])
+    return JointScores.of(FoldResults([], np.moveaxis(np.array(pooled), 2, 0), *labels))
 
 
 def test_candidates_worse_by_more_than_one_standard_error_are_pruned():
@@ -132,21 +132,21 @@ def model_of(beta, at, width):
 
 def test_the_mean_model_is_normalized_by_half_the_distance_between_centers():
     one, two = model_of([2.0, 0.0], 1.0, 4.0), model_of([0.0, 6.0], -3.0, 2.0)
-    models = [np.array([[one, two]])]
-    results = FoldResults(models, np.zeros((2, 1)), np.arange(1), np.zeros(1, int), np.ones(1))
-    direction, intercept = results.mean_model(np.array([0.25, 0.75]), 0, 0)
+    models = [np.array([[[one, two]]])]
+    results = FoldResults(models, np.zeros((1, 2, 1)), np.arange(1), np.zeros(1, int), np.ones(1))
+    direction, intercept = results.mean_model(np.array([[0.25, 0.75]]), 0, 0, 0)
     np.testing.assert_allclose(direction, 0.25 * np.array([1.0, 0.0]) + 0.75 * np.array([0.0, 6.0]))
     assert intercept == pytest.approx(0.25 * -0.5 + 0.75 * 3.0)
 
 
 def test_candidates_that_were_not_evaluated_take_no_part():
     fitted = model_of([2.0, 0.0], 1.0, 4.0)
-    pooled = np.array([[np.nan, np.nan], [1.0, 2.0]])
-    models = [np.array([[None, fitted]])]
+    pooled = np.array([[[np.nan, np.nan], [1.0, 2.0]]])
+    models = [np.array([[[None, fitted]]])]
     results = FoldResults(models, pooled, np.arange(2), np.zeros(2, int), np.ones(2))
-    weights = np.array([0.0, 1.0])
-    np.testing.assert_allclose(results.mean_model(weights, 0, 0)[0], [1.0, 0.0])
-    np.testing.assert_allclose(results.averaged(weights), [1.0, 2.0])
+    weights = np.array([[0.0, 1.0]])
+    np.testing.assert_allclose(results.mean_model(weights, 0, 0, 0)[0], [1.0, 0.0])
+    np.testing.assert_allclose(results.averaged(weights), [[1.0], [2.0]])
 
 
 def test_costs_are_positive_and_rising():

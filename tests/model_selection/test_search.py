@@ -12,10 +12,10 @@ from lincent.estimators.linear_cv import Candidate, best_candidate
 from lincent.model_selection.search import (
     REFIT_FRACTION,
     FoldScores,
-    FoldTime,
     LinearModels,
     check_grid,
     make_training_folds,
+    next_deadline,
     search_deadline,
     search_folds,
 )
@@ -231,16 +231,16 @@ def test_part_of_the_time_is_reserved_for_the_refit():
 
 def test_time_a_path_does_not_need_goes_to_those_after_it(monkeypatch):
     clock = Clock(monkeypatch)
-    times = FoldTime(clock.now + 90.0, 3, np.zeros(1, dtype=bool))
-    assert times.next_path() == pytest.approx(clock.now + 30.0)
+    ends = clock.now + 90.0
+    assert next_deadline(ends, 3) == pytest.approx(clock.now + 30.0)
     clock.pass_by(10.0)
-    assert times.next_path() == pytest.approx(clock.now + 40.0)
+    assert next_deadline(ends, 2) == pytest.approx(clock.now + 40.0)
     clock.pass_by(70.0)  # too long: what is left is for the last
-    assert times.next_path() == pytest.approx(clock.now + 10.0)
+    assert next_deadline(ends, 1) == pytest.approx(clock.now + 10.0)
     clock.pass_by(20.0)
-    assert times.next_path() < clock.now
+    assert next_deadline(ends, 1) < clock.now
 
 
 def test_without_a_limit_no_path_ends(monkeypatch):
     Clock(monkeypatch)
-    assert FoldTime(np.inf, 2, np.zeros(1, dtype=bool)).next_path() == np.inf
+    assert next_deadline(np.inf, 2) == np.inf

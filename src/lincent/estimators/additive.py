@@ -58,7 +58,13 @@ from lincent.estimators.validation import (
     Number,
 )
 from lincent.features.pairs import BOUND, LEADING, pair_values, products
-from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
+from lincent.features.splines import (
+    ColumnCurve,
+    IncreasingCurve,
+    learn_curve,
+    learn_increasing,
+    write_curves,
+)
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import make_cv_results, search_folds, warn_uncertified
@@ -169,10 +175,8 @@ class Terms:
 
     def apply(self, Z: Any) -> Any:
         """Return the features of encoded samples, as the same kind of array."""
-        out, end = namespace_of(Z).empty((len(Z), self.width)), 0
-        for curve, z in zip(self.curves, Z.T, strict=True):
-            out[:, end : end + curve.width] = curve.values(z, self.smoothing)
-            end += curve.width
+        out = namespace_of(Z).empty((len(Z), self.width))
+        end = write_curves(out, self.curves, Z, self.smoothing)
         for (first, second), width in zip(self.pairs, self._pair_widths(), strict=True):
             out[:, end : end + width] = products(*(self._leading(out, k) for k in (first, second)))
             end += width
@@ -220,10 +224,6 @@ class AdditiveProblem:
         """The weight of the samples."""
         return float(self.rows.weight.sum())
 
-    @property
-    def loss(self) -> SeparateLoss | JointLoss:
-        return self.costs.loss(self.rows.codes, self.rows.weight)
-
     def seen_by(self, terms: Terms) -> AdditiveRows:
         """Return the samples with the features of these terms."""
         return AdditiveRows(self, terms, terms.apply(self.rows.Z))
@@ -257,7 +257,7 @@ class AdditiveProblem:
             part = replace(self, rows=replace(rows[index], weight=weight))
             seen, held_out = AdditiveRows(part, terms, features[index]), features[test]
             if pairs:
-                seen = part.seen_by(part.with_pairs(seen, C, pairs))
+                seen = part.seen_by(seen.with_pairs(C, pairs))
                 held_out = seen.terms.apply(rows.Z[test])
             first = seen.terms.factors
             for s, k, smoothed, coef in seen.alternating_path(smoothings, Cs, tol):
@@ -267,20 +267,13 @@ class AdditiveProblem:
         search_folds(len(folds), fit_fold, partial(run_jobs, n_jobs=self.n_jobs))
         return out
 
-    def with_pairs(self, seen: AdditiveRows, C: float, count: int) -> Terms:
-        """Return the terms with the best pairs, given the solution without pairs."""
-        rules = seen.path([C], PAIR_GAP)[0].rules
-        scores = seen.features @ rules[:-1] + rules[-1]
-        gradient = -self.loss.read(scores).slope
-        return replace(seen.terms, pairs=seen.terms.best_pairs(seen.features, gradient, count))
-
 
 class AdditiveRows:
     """The samples of a problem with the ``features`` of ``terms``."""
 
     def __init__(self, problem: AdditiveProblem, terms: Terms, features: np.ndarray) -> None:
         self.problem, self.terms, self.features = problem, terms, features
-        self.loss = problem.loss
+        self.loss = problem.costs.loss(problem.rows.codes, problem.rows.weight)
 
     @cached_property
     def span(self) -> Span:
@@ -326,6 +319,13 @@ class AdditiveRows:
             out_of_time=limits.out_of_time,
         )
         return [replace(solution, rules=self.span.outer(solution.rules)) for solution in path]
+
+    def with_pairs(self, C: float, count: int) -> Terms:
+        """Return the terms with the best pairs, given the solution without pairs."""
+        rules = self.path([C], PAIR_GAP)[0].rules
+        scores = self.features @ rules[:-1] + rules[-1]
+        gradient = -self.loss.read(scores).slope
+        return replace(self.terms, pairs=self.terms.best_pairs(self.features, gradient, count))
 
     def smoothed(self, smoothing: float) -> tuple[AdditiveRows, np.ndarray]:
         """Return the samples for another smoothing, and the factors on the features."""
@@ -477,10 +477,8 @@ class AdditiveModel(BaseEstimator):
         The out-of-fold values are copied to the ``given`` samples, those of X.
         """
         part = calibration_folds(rows.Z, rows.codes, rows.weight)
-        part = np.where(np.isfinite(scores[:, 0]), part, -1)
-        OutOfFoldScores(scores, rows.codes, rows.weight, part, len(self.classes_)).calibrate(
-            self, 1.0
-        )
+        labels = rows.codes, rows.weight, part, len(self.classes_)
+        OutOfFoldScores(scores, *labels).calibrate(self, 1.0)
         pairs = zip(rows.keys.tolist(), rows.codes.tolist(), strict=True)
         position = {pair: k for k, pair in enumerate(pairs)}
         pairs = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
@@ -680,7 +678,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParame
         columns and those that tell the class of nearly every row are left out with a warning
         otherwise, as by ``lincent fit``; without pyarrow all columns are used. A date becomes its
         number of days.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -768,7 +766,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParame
             smoothing = [terms.smoothing]
             scores = problem.out_of_fold(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
             self._calibrate(merged, scores[0, 0], rows)
-        return (problem.with_pairs(problem.seen_by(terms), C, pairs) if pairs else terms), C
+        return (problem.seen_by(terms).with_pairs(C, pairs) if pairs else terms), C
 
 
 @dataclass(eq=False, repr=False)
@@ -791,7 +789,7 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonPara
         class-balanced log-likelihood for more.
     cv : int, splitter or iterable, default=None
         None is 4 hash-based stratified folds.
-    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+    probability : {"sigmoid"} or None, default="sigmoid"
         Method by which ``predict_proba`` is calibrated on the out-of-fold scores of the search;
         None leaves it out. ``predict`` does not change: with imbalanced classes the predicted class
         is not always the most probable one.
@@ -929,7 +927,6 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonPara
         if self.probability is not None:
             self._calibrate(rows, scores[self.best_index_], given)
         smooth = replace(terms, smoothing=self.smoothing_)
-        if not chosen["interactions"]:
-            return smooth, self.C_
-        seen = problem.seen_by(smooth)
-        return problem.with_pairs(seen, first["C"], chosen["interactions"]), self.C_
+        if n_pairs := chosen["interactions"]:
+            smooth = problem.seen_by(smooth).with_pairs(first["C"], n_pairs)
+        return smooth, self.C_

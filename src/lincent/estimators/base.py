@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial, wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -38,7 +38,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
-from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted, scores_of_folds
+from lincent.estimators.calibration import FoldFit, fit_without_folds, scores_of_folds
 from lincent.estimators.fit_callbacks import (
     CallbackSupportMixin,
     FitTasks,
@@ -50,7 +50,6 @@ from lincent.estimators.problem import (
     BinaryTask,
     HostTraining,
     binary_tasks,
-    check_joint,
     combine_scores,
     predicted_codes,
 )
@@ -331,10 +330,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Fit one binary subproblem."""
         raise NotImplementedError
 
-    def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Any]:
-        """Fit all classes in one problem, for estimators with ``multi_class="joint"``."""
-        raise NotImplementedError
-
     def _store(self, parts: list[Any]) -> None:
         """Set the fitted attributes from the fitted subproblems, in order."""
         raise NotImplementedError
@@ -342,6 +337,29 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _task_scores(self, X: Any) -> np.ndarray:
         """Return signed scores, one column per subproblem."""
         raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples. Also a Dask array or dataframe or batches, which are read in place, or a
+            torch or CuPy array, which stays on its device; predictions are then arrays of the same
+            kind. In memory alone: FQCC, ``norm="l1"``, ``multi_class="joint"``, kernels without a
+            map and, on a device, kernels of one's own.
+        y : array-like of shape (n_samples,)
+            The class of each sample.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency weights of the samples; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight)
+        return self
 
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Any:
@@ -381,26 +399,21 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Fit to checked data; ``fold_fits`` hold out each sample once."""
         weights = getattr(self, "class_weight", None)
         costs = check_class_weight(weights, training.classes, training.totals)
-        prepared = self._prepare(training)
-
-        def fit_one(task: BinaryTask) -> Any:
-            return self._fit_task(prepared.task(task, costs))
-
-        tasks = binary_tasks(len(self.classes_), self.multi_class)
-        if self.multi_class == "joint" and len(tasks) > 1:
-            self._store(self._fit_joint(check_joint(prepared), costs))
-        else:
-            self._store(prepared.each([partial(fit_one, task) for task in tasks], self.n_jobs))
+        self._store(self._fit_parts(self._prepare(training), costs))
         if getattr(self, "probability", None) is not None:
             assert isinstance(training, HostTraining)
-            if fold_fits:
-                scores, scale = scores_of_folds(self, fold_fits, training, self.multi_class)
-            else:
-                pairwise = self.__sklearn_tags__().input_tags.pairwise
-                scores, scale = cross_fitted(
-                    self, self._fit_fold, training, self.multi_class, pairwise=pairwise
-                )
+            folds = fold_fits or fit_without_folds(self, training)
+            scores, scale = scores_of_folds(self, folds, training)
             scores.calibrate(self, scale)
+
+    def _fit_parts(self, training: Training, costs: ClassCosts) -> list[Any]:
+        """Fit the binary subproblems."""
+
+        def fit_one(task: BinaryTask) -> Any:
+            return self._fit_task(training.task(task, costs))
+
+        tasks = binary_tasks(len(self.classes_), self.multi_class)
+        return training.each([partial(fit_one, task) for task in tasks], self.n_jobs)
 
     def _fit_fold(self, part: HostTraining) -> Any:
         """Return a silent copy fitted to some of the samples, for scores of the others."""
@@ -490,8 +503,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 def _has_probability(model: Any) -> bool:
     if model.probability is None:
         raise AttributeError(
-            f"{type(model).__name__} has predict_proba only with probability='sigmoid' (or "
-            "'isotonic'): set it, or wrap the estimator in CalibratedClassifierCV."
+            f"{type(model).__name__} has predict_proba only with probability='sigmoid': set it, or "
+            "wrap the estimator in CalibratedClassifierCV."
         )
     return True
 
@@ -503,7 +516,8 @@ class ProbabilityMixin:
     """
 
     probability: Calibrated
-    _calibration: Calibration
+    _calibration: Any
+    """A ``Calibration``; of AutoLCC, whose scores have no scale, a ``Softmax``."""
 
     @available_if(_has_probability)
     @output_like_input
@@ -543,10 +557,9 @@ class ProbabilityMixin:
         """
         return np.log(np.maximum(self._probabilities(X), np.finfo(np.float64).tiny))
 
-    def _probabilities(self, X: Any) -> np.ndarray:
+    def _probabilities(self: Any, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        model: Any = self
-        return self._calibration.probability(model._rows_scores(X))
+        return np.asarray(self._calibration.probability(self._rows_scores(X)))
 
 
 def has_pairs(model: Any) -> bool:
@@ -584,9 +597,9 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Return the midpoint between the projected centers of each subproblem."""
         raise NotImplementedError
 
-    def _violation(self, signed: np.ndarray, task: int) -> np.ndarray:
+    def _violation(self: Any, signed: np.ndarray, task: int) -> np.ndarray:
         """Return epsilon - sigma from the signed distance of samples to the midpoint."""
-        return np.maximum(self.margin - signed, 0.0)  # type: ignore[attr-defined]
+        return np.maximum(self.margin - signed, 0.0)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         projected = self._project(X)
@@ -617,7 +630,7 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._project(X).astype(open_source(X).dtype, copy=False)
 
     @output_like_input
-    def misclassification_impact(self, X: Any, y: Any) -> np.ndarray:
+    def misclassification_impact(self: Any, X: Any, y: Any) -> np.ndarray:
         """Compute the loss of each sample: ``C * (epsilon - sigma)`` of the paper.
 
         The samples with the largest values are suspected label errors. With more than two classes
@@ -636,21 +649,19 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             The loss of each sample; zero for samples beyond their margin.
         """
         check_is_fitted(self)
-        model: Any = self
         X = check_rows(self, X)
-        return self._impacts(X, check_labels(y, model.classes_, X.shape[0]))
+        return np.asarray(self._impacts(X, check_labels(y, self.classes_, X.shape[0])))
 
-    def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:
-        model: Any = self
+    def _impacts(self: Any, X: Any, codes: np.ndarray) -> np.ndarray:
         projected, midpoints = self._project(X), self._midpoints()
         impact = np.zeros(X.shape[0])
-        for k, task in enumerate(binary_tasks(len(model.classes_), model.multi_class)):
+        for k, task in enumerate(binary_tasks(len(self.classes_), self.multi_class)):
             rows = slice(None) if task.whole else task.rows(codes)
             signed = task.sign(codes[rows]) * (projected[rows, k] - midpoints[k])
             violation = self._violation(signed, k)
-            if np.isinf(model.C):  # rounding is no violation, or samples on the margin cost inf
-                size = model.margin + abs(midpoints[k]) + np.abs(signed)
+            if np.isinf(self.C):  # rounding is no violation, or samples on the margin cost inf
+                size = self.margin + abs(midpoints[k]) + np.abs(signed)
                 violation[violation <= HARD_FEASIBILITY * size] = 0.0
             # A sample that meets the margin costs nothing, also where C is infinite.
-            impact[rows] += np.multiply(model.C, violation, where=violation > 0, out=violation)
+            impact[rows] += np.multiply(self.C, violation, where=violation > 0, out=violation)
         return impact

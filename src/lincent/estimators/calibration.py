@@ -1,52 +1,43 @@
 """Calibrated class probabilities from out-of-fold decision values.
 
 The scores of a model are those of its binary subproblems.  What turns them into probabilities is
-fitted to the scores of samples by models that were fitted without them, by one of two methods:
+fitted to the scores of samples by models that were fitted without them: one softmax over the
+columns of ``decision_function``,
 
-sigmoid    one softmax over the columns of ``decision_function``,
+    p_k = exp(a f_k + b log s_k) / sum_l exp(a f_l + b log s_l),
 
-               p_k = exp(a f_k + b log s_k) / sum_l exp(a f_l + b log s_l),
-
-           with s the class frequencies, by weighted maximum likelihood (Newton's method; convex).
-           The classifiers have class-balanced costs and do not know the frequencies; b says how
-           much of them the probabilities need.  Between equally frequent classes the most probable
-           one is the predicted one.  Targets are smoothed: with W_k the weight of class k among n,
-           a sample of k counts as (W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other
-           class, which is Platt's rule (1999) for n = 2.  Scores are clipped to the range of those
-           seen, or to their 5 and 95 % quantiles in each class where that is more likely: single
-           outlying samples would flatten the softmax for all others.
-isotonic   an isotonic regression for each binary subproblem, each of its constant pieces shrunk
-           towards the base rate by two samples; the probabilities are normalized
-           (one-vs-rest) or coupled (one-vs-one).  Pairwise coupling is the second method of Wu, Lin
-           and Weng (2004): with r_ij the probability of i among {i, j}, minimize over p, sum p = 1,
-           sum_ij (r_ji p_i - r_ij p_j)^2.
+with s the class frequencies, by weighted maximum likelihood (Newton's method; convex).  The
+classifiers have class-balanced costs and do not know the frequencies; b says how much of them the
+probabilities need.  Between equally frequent classes the most probable one is the predicted one.
+Targets are smoothed: with W_k the weight of class k among n, a sample of k counts as
+(W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other class, which is Platt's rule (1999) for
+n = 2.  Scores are clipped to the range of those seen, or to their 5 and 95 % quantiles in each
+class where that is more likely: single outlying samples would flatten the softmax for all others.
 
 Scores are first divided by their scale, the mean distance between the median scores of the two
 sides of a subproblem, because the models of different folds may differ in length.
 
 An estimator that cross-validates has out-of-fold scores, or the fits that give them
-(``scores_of_folds``); any other is fitted again without each fold (``cross_fitted``).  A class with
-a single distinct sample cannot do without it: that sample is in every training set, and its score
-is that of the model itself.
+(``scores_of_folds``); any other is fitted again (``fit_without_folds``).  A class with a single
+distinct sample cannot do without it: that sample is in every training set, and its score is that of
+the model itself.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from lincent import _console
 from lincent.estimators.problem import HostTraining, binary_tasks, combine_scores
 from lincent.model_selection.folds import calibration_folds
 from lincent.tables.weighted import median, quantiles
 
-PAIR_FLOOR = 1e-7
-"""Bound on the probabilities of pairs before they are coupled."""
 BLOCK_ENTRIES = 1 << 14
 """Scores in a block of samples of the fit, which stays in the cache."""
 LEAK = 1e-6
@@ -58,12 +49,6 @@ FoldFit = tuple[Any, np.ndarray, np.ndarray]
 
 
 # From scores to probabilities.
-
-
-class Calibration(Protocol):
-    """A map from the scores of the subproblems, one column each, to class probabilities."""
-
-    def probability(self, scores: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -83,78 +68,17 @@ class Softmax:
 
 
 @dataclass(frozen=True)
-class IsotonicCurve:
-    """Linear interpolation between the points (at, height), constant outside.
-
-    ``at`` are scores divided by ``scale``.
-    """
-
-    at: np.ndarray
-    height: np.ndarray
-    scale: float
-
-    def probability(self, score: np.ndarray) -> np.ndarray:
-        return np.interp(score / self.scale, self.at, self.height)
-
-
-@dataclass(frozen=True)
-class JointCalibration:
-    """One softmax over the scores of all classes."""
+class Calibration:
+    """A softmax of the scores of the subproblems, one column each, divided by their scale."""
 
     softmax: Softmax
     scale: float
     strategy: str
 
-    def columns(self, scores: np.ndarray) -> np.ndarray:
-        """Return the normalized columns of ``decision_function``."""
-        combined = combine_scores(scores / self.scale, len(self.softmax.offset), self.strategy)
-        return combined.reshape(len(scores), -1)
-
     def probability(self, scores: np.ndarray) -> np.ndarray:
-        return self.softmax.probability(self.columns(scores))
-
-
-@dataclass(frozen=True)
-class SeparateCalibration:
-    """One increasing function for each binary subproblem."""
-
-    parts: Sequence[IsotonicCurve]
-    n_classes: int
-    strategy: str
-
-    def probability(self, scores: np.ndarray) -> np.ndarray:
-        columns = [part.probability(scores[:, k]) for k, part in enumerate(self.parts)]
-        return combine_probabilities(np.stack(columns, axis=1), self.n_classes, self.strategy)
-
-
-def combine_probabilities(columns: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:
-    """Return class probabilities from those of the subproblems, one column each."""
-    if n_classes == 2:
-        return np.stack([1 - columns[:, 0], columns[:, 0]], axis=1)
-    if strategy == "ovo":
-        return pairwise_coupling(columns, n_classes)
-    total = columns.sum(axis=1, keepdims=True)
-    # Where every class has probability zero, none is preferred.
-    even = np.full_like(columns, 1.0 / n_classes)
-    return np.divide(columns, total, out=even, where=total > 0)
-
-
-def pairwise_coupling(pairs: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return class probabilities; column (i, j) of ``pairs`` is that of j among the two."""
-    m = pairs.shape[0]
-    r = np.zeros((m, n_classes, n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        p = np.clip(pairs[:, column], PAIR_FLOOR, 1 - PAIR_FLOOR)
-        r[:, j, i], r[:, i, j] = p, 1 - p
-    system = np.zeros((m, n_classes + 1, n_classes + 1))
-    system[:, :-1, :-1] = -r.transpose(0, 2, 1) * r
-    index = np.arange(n_classes)
-    system[:, index, index] = (r**2).sum(axis=1)
-    system[:, :-1, -1] = system[:, -1, :-1] = 1.0
-    right = np.zeros((m, n_classes + 1, 1))
-    right[:, -1] = 1.0
-    p = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], 0.0)
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+        """Return class probabilities."""
+        columns = combine_scores(scores / self.scale, len(self.softmax.offset), self.strategy)
+        return self.softmax.probability(columns.reshape(len(scores), -1))
 
 
 def by_class(scores: np.ndarray) -> np.ndarray:
@@ -174,28 +98,6 @@ def _softmax(z: np.ndarray, axis: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 # Fitting.
-
-
-def fit_isotonic(
-    normalized: np.ndarray, positive: np.ndarray, weight: np.ndarray, scale: float
-) -> IsotonicCurve:
-    """Fit an isotonic regression to normalized scores of a model with this scale."""
-    # Imported here: it takes longer to import than the rest of this package.
-    from sklearn.isotonic import IsotonicRegression
-
-    steps = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
-    steps.fit(normalized, positive.astype(np.float64), sample_weight=weight)
-    # A piece of few samples says little: none of its probabilities is zero or one.
-    heights, piece = np.unique(steps.predict(normalized), return_inverse=True)
-    total = np.bincount(piece, weights=weight)
-    rate = float(weight @ positive) / float(weight.sum())
-    shrunk = (total * heights + 2.0 * rate) / (total + 2.0)
-    steps.fit(normalized, shrunk[piece], sample_weight=weight)
-    return IsotonicCurve(
-        np.asarray(steps.X_thresholds_, dtype=np.float64),
-        np.asarray(steps.y_thresholds_, dtype=np.float64),
-        scale,
-    )
 
 
 def fit_robust_softmax(
@@ -262,7 +164,7 @@ def fit_softmax(
         """Return the loss, its gradient and its Hessian, a block of samples at a time."""
         loss, gradient = float(shrink / 2 * (at @ at) - at @ wanted), shrink * at - wanted
         hessian = shrink * np.eye(2)
-        for block in (slice(start, start + size) for start in range(0, m, size)):
+        for block in gen_batches(m, size):
             x, share = scores[:, block], fraction[block]
             # log p is target.z - log sum exp z
             p, normalizer = _softmax(at[0] * x + (at[1] * frequency)[:, None], axis=0)
@@ -310,8 +212,8 @@ def balanced_likelihood(
 class OutOfFoldScores:
     """Normalized scores (n_samples, n_problems) by models that were fitted without the samples.
 
-    ``part`` is the fold of each sample, by which out-of-fold probabilities are computed; -1 where a
-    sample could not be held out.
+    NaN where there is none.  ``part`` is the fold of each sample, by which out-of-fold
+    probabilities are computed; -1 where a sample could not be held out.
     """
 
     scores: np.ndarray
@@ -323,20 +225,20 @@ class OutOfFoldScores:
 
     def calibrate(self, model: Any, scale: float) -> None:
         """Set the calibration and out-of-fold attributes of a model with this scale."""
-        method = str(model.probability)
-        model._calibration = self.calibration(method, scale)
-        raw = np.where((self.part >= 0)[:, None], self.scores, np.nan)
+        model._calibration = self.calibration(scale)
+        part = np.where(np.isfinite(self.scores[:, 0]), self.part, -1)
+        raw = np.where((part >= 0)[:, None], self.scores, np.nan)
         probabilities = np.full((len(raw), self.n_classes), np.nan)
-        for k in range(self.part.max(initial=-1) + 1):
-            own = self.part == k
+        for k in range(part.max(initial=-1) + 1):
+            own = part == k
             rest = np.where(own, 0.0, self.weight)
             others = replace(self, weight=rest) if rest.any() else self
-            probabilities[own] = others.calibration(method, 1.0).probability(raw[own])
+            probabilities[own] = others.calibration(1.0).probability(raw[own])
         model.out_of_fold_scores_ = combine_scores(raw * scale, self.n_classes, self.strategy)
         model.out_of_fold_probabilities_ = probabilities
         warn_if_uninformative(model, probabilities, self.codes, self.weight)
 
-    def calibration(self, method: str, scale: float) -> Calibration:
+    def calibration(self, scale: float) -> Calibration:
         """Return the calibration of a model whose scores have this scale."""
         kept = (self.weight > 0) & np.isfinite(self.scores).all(axis=1)
         if not kept.any():
@@ -346,16 +248,9 @@ class OutOfFoldScores:
                 "probability=None."
             )
         scores, codes, weight = self.scores[kept], self.codes[kept], self.weight[kept]
-        if method == "sigmoid":
-            columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
-            softmax = fit_robust_softmax(columns, codes, weight, smooth=True)
-            return JointCalibration(softmax, scale, self.strategy)
-        parts = []
-        for k, task in enumerate(binary_tasks(self.n_classes, self.strategy)):
-            rows = task.rows(codes)
-            positive = task.sign(codes[rows]) > 0
-            parts.append(fit_isotonic(scores[rows, k], positive, weight[rows], scale))
-        return SeparateCalibration(parts, self.n_classes, self.strategy)
+        columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
+        softmax = fit_robust_softmax(columns, codes, weight, smooth=True)
+        return Calibration(softmax, scale, self.strategy)
 
 
 def score_scale(
@@ -377,18 +272,8 @@ def score_scale(
     return scale if scale > 0 else 1.0
 
 
-def cross_fitted(
-    model: Any,
-    fit: Callable[[HostTraining], Any],
-    training: HostTraining,
-    strategy: str,
-    *,
-    pairwise: bool = False,
-) -> tuple[OutOfFoldScores, float]:
-    """Return the out-of-fold scores of a model, and the scale of its own scores.
-
-    ``fit`` fits the same model to some of the samples.  ``pairwise``: X is a kernel matrix.
-    """
+def fit_without_folds(model: Any, training: HostTraining) -> list[FoldFit]:
+    """Fit a copy of the model without each of five folds."""
     fold = calibration_folds(training.X, training.codes, training.weight)
     fits: list[FoldFit] = []
     n_folds = int(fold.max(initial=-1)) + 1
@@ -396,21 +281,20 @@ def cross_fitted(
         _console.step("out-of-fold scores, fold", k, n_folds)
         rows = fold != k  # of all folds at the end: masks, which are smaller than indices
         part = training.fold(np.flatnonzero(rows))
-        part = part.with_features(part.X[:, rows]) if pairwise else part
-        fits.append((fit(part), rows, fold == k))
-    return scores_of_folds(model, fits, training, strategy, pairwise=pairwise)
+        part = part.with_features(part.X[:, rows]) if is_pairwise(model) else part
+        fits.append((model._fit_fold(part), rows, fold == k))
+    return fits
 
 
 def scores_of_folds(
-    model: Any,
-    folds: Sequence[FoldFit],
-    training: HostTraining,
-    strategy: str,
-    *,
-    pairwise: bool = False,
+    model: Any, folds: Sequence[FoldFit], training: HostTraining
 ) -> tuple[OutOfFoldScores, float]:
-    """Return the same for one model from its fits to folds that hold out a sample at most once."""
+    """Return the out-of-fold scores of a model, and the scale of its own scores.
+
+    ``folds`` are its fits to folds that hold out a sample at most once.
+    """
     X, codes, weight, n_classes = training.X, training.codes, training.weight, len(training.classes)
+    strategy, pairwise = model.multi_class, is_pairwise(model)
 
     def normalized(fitted: Any, rows: np.ndarray, held_out: np.ndarray) -> tuple[np.ndarray, float]:
         """Return scores of ``held_out`` divided by the scale of those of ``rows``, and this."""
@@ -426,6 +310,11 @@ def scores_of_folds(
         part[held_out] = k
         scores[held_out] = normalized(fitted, rows, held_out)[0]
     return OutOfFoldScores(scores, codes, weight, part, n_classes, strategy), scale
+
+
+def is_pairwise(model: Any) -> bool:
+    """Return whether X is a kernel matrix, of which folds have rows and columns."""
+    return bool(model.__sklearn_tags__().input_tags.pairwise)
 
 
 def warn_if_uninformative(

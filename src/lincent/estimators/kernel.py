@@ -114,7 +114,7 @@ default="rbf"
         subproblem the same total cost. The paper has None.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -78,30 +78,6 @@ class SolverMixin:
     _: KW_ONLY
     multi_class: Strategy = "ovr"
     probability: Calibrated = None
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples. Also a Dask array or dataframe or batches, which are read in place, or a
-            torch or CuPy array, which stays on its device; predictions are then arrays of the same
-            kind. In memory alone: FQCC, ``norm="l1"``, ``multi_class="joint"``, kernels without a
-            map and, on a device, kernels of one's own.
-        y : array-like of shape (n_samples,)
-            The class of each sample.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        model: Any = self
-        model._fit(X, y, sample_weight)
-        return self
 
     def _solve_controls(self: Any, problem: Any) -> Controls:
         """Return the controls of the fit to all samples, which callbacks may observe and stop."""
@@ -265,7 +241,7 @@ class LCC(
         importance of each class, and moves the threshold as well.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -396,10 +372,6 @@ class Direction:
         half = self.width / 2
         return half if half > 1e-9 * length else length or 1.0
 
-    def score(self, X: Any) -> np.ndarray:
-        """Return the score of each sample."""
-        return self.rule.score(open_source(X).project(self.beta))
-
 
 def fit_discriminator_on(
     problem: BinaryProblem, beta: np.ndarray, solution: Any, rule: str
@@ -497,11 +469,10 @@ class RegularizedFit:
         """Return the directions for several C, each started from the one before."""
         with np.errstate(invalid="ignore", over="ignore"):
             means = problem.means
-        if problem.in_memory:  # other data is checked in the first pass over it
-            check_finite(problem.X, means, "RegularizedLCC")
         low, high = float(self.margins[0]), float(self.margins[1])
         rng = np.random.default_rng(self.seed)
-        if problem.in_memory:
+        if problem.in_memory:  # other data is checked in the first pass over it
+            check_finite(problem.X, means, "RegularizedLCC")
             mean_rows = _mean_rows(problem) if self.free else None
             program = RegularizedProgram(
                 problem.rows, problem.sign, problem.cost, low, high, self.free, mean_rows

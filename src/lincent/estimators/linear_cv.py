@@ -20,7 +20,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from lincent import _console
@@ -49,16 +48,16 @@ from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import Labels, takes_weights
 from lincent.model_selection.search import (
     FoldScores,
-    FoldTime,
     check_grid,
     make_training_folds,
+    next_deadline,
     search_deadline,
     search_folds,
     warn_uncertified,
 )
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solve_path
-from lincent.solvers.solution import Controls, Solution, Status, silent
+from lincent.solvers.solution import Solution, Status
 from lincent.sources.source import Kind, kind_of
 
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
@@ -147,7 +146,7 @@ class LCCCV(
         As in :class:`LCC`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         As in :class:`LCC`.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Offer ``predict_proba``, calibrated on out-of-fold decision values of the search at no
         further fit (where ``cv`` does not hold out every sample once, or time ended the search, the
         last fit is repeated in five folds). ``predict`` does not change; where classes differ in
@@ -323,13 +322,11 @@ class LCCCV(
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
             _console.step("search, fold", split, len(data.splits), f"{len(grid)} candidates")
-            late = np.zeros(len(grid), dtype=bool)
-            scores = np.full(len(grid), np.nan)
+            scores, late = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)
             if limits.out_of_time():
                 return scores, scores, ~late, ()
-            times = FoldTime(limits.deadline, len(tasks), late)
             part, name = data.train(split), f"fold {split + 1}"
-            models, gaps, scaled = self._fit_candidates(part, grid, name, times)
+            models, gaps, scaled = self._fit_candidates(part, grid, name, limits.deadline, late)
             # A model that only scales the next one has its predictions and ranking.
             same = scaled & isinstance(self.scoring, str)
             asked = [k for k, model in enumerate(models) if model is not None and not same[k]]
@@ -364,17 +361,23 @@ class LCCCV(
         return float(scorer(model, X, y, **extra))
 
     def _fit_candidates(
-        self, part: Training, grid: list[Candidate], name: str, times: FoldTime
+        self, part: Training, grid: list[Candidate], name: str, ends: float, late: np.ndarray
     ) -> tuple[list[FittedCandidate | None], np.ndarray, np.ndarray]:
         """Return by candidate a fitted model, its largest relative gap, and whether it only scales.
 
-        A candidate that is infeasible, or was not begun in time, has None and NaN.
+        A candidate that is infeasible, or was not begun in time, has None and NaN; ``late`` is set
+        for those whose solve was stopped.
         """
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
         models: list[FittedCandidate | None] = [None] * len(grid)
         gaps, scaled = np.full(len(grid), np.nan), np.zeros(len(grid), dtype=bool)
         tasks = binary_tasks(len(self.classes_), self.multi_class)
-        paths = [self._directions(part.task(task, costs, name), grid, times) for task in tasks]
+        paths = [
+            self._directions(
+                part.task(task, costs, name), grid, next_deadline(ends, len(tasks) - k), late
+            )
+            for k, task in enumerate(tasks)
+        ]
         for k, directions in enumerate(zip(*paths, strict=True)):
             if None in directions:
                 continue
@@ -385,10 +388,10 @@ class LCCCV(
         return models, gaps, scaled
 
     def _directions(
-        self, problem: BinaryProblem, grid: list[Candidate], times: FoldTime
+        self, problem: BinaryProblem, grid: list[Candidate], deadline: float, late: np.ndarray
     ) -> list[Any]:
         """Return by candidate the direction of a binary problem, or None."""
-        limits = replace(controls(self, problem.began), deadline=times.next_path())
+        limits = replace(controls(self, problem.began), deadline=deadline)
         directions: list[Any] = [None] * len(grid)
         if problem.largest_margin == 0.0:
             return directions
@@ -407,7 +410,7 @@ class LCCCV(
             solution = table[Cs.index(candidate.C)][margins.index(candidate.relative_margin)]
             if solution.status is Status.INFEASIBLE:
                 continue
-            times.late[k] |= over and not solution.certified(self.tol)
+            late[k] |= over and not solution.certified(self.tol)
             answer = solution.certificate
             if np.isfinite(answer.objective):
                 rule = candidate.discriminator
@@ -563,12 +566,12 @@ def lcc_path(
     given |= {"time_limit": time_limit}
     constraints = {name: PAPER_CONSTRAINTS[name] for name in given}
     validate_parameter_constraints(constraints, given, "lcc_path")
+    model = LCC(**given, random_state=random_state, verbose=verbose)
+    limits = controls(model, time.monotonic())
     margins = check_grid("margins", PAPER_MARGINS if margins is None else margins)
     Cs = check_grid("Cs", Cs, infinite=True)
-    limit = np.inf if time_limit is None else time_limit
-    limits = Controls(tol, max_iter, time.monotonic() + limit, print if verbose > 1 else silent)
     open_rows = open_remote if kind_of(X) is Kind.DEVICE else HostTraining.open
-    training: Any = open_rows(LCC(), X, y, sample_weight)
+    training: Any = open_rows(model, X, y, sample_weight)
     if len(training.classes) != 2:
         raise ValueError(
             f"lcc_path follows one two-class problem and y has {len(training.classes)} classes: "
@@ -579,8 +582,7 @@ def lcc_path(
     if problem.largest_margin == 0.0:
         raise ValueError("The class centers coincide, so no margin is feasible.")
     costs = [problem.costs(float(C)) for C in Cs]
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    path_solver = PathSolver(solver, limits, rng)
+    path_solver = PathSolver(solver, limits, model._generator())
     table = solve_path(problem.rows, problem.difference, margins, costs, path_solver)
     feasible = margins <= problem.largest_margin
 

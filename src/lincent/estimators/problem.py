@@ -40,10 +40,6 @@ from lincent.tables.weighted import check_weights
 SAME = 1e-10
 """Class means of a feature with a smaller relative difference may be those of a constant."""
 STRATEGIES = ("ovr", "ovo", "joint")
-LARGEST_JOINT = 5_000
-"""Features or samples, whichever are fewer: the joint problem factors a matrix of this size."""
-MOST_JOINT_ENTRIES = 10**8
-"""Entries of a sparse X of the joint problem, 800 MB once it is dense."""
 
 
 @dataclass(frozen=True)
@@ -354,23 +350,6 @@ class HostTraining(ArrayTraining):
         """Return the weighted variance over all entries of X."""
         mean, variance = column_moments(self.X, self.weight)
         return float(variance.mean() + np.var(mean))
-
-
-def check_joint(training: Any) -> HostTraining:
-    """Return training data in memory with dense features, or raise an error."""
-    if not isinstance(training, HostTraining):
-        raise ValueError(
-            "multi_class='joint' needs X in memory; use 'ovo' or 'ovr' for Dask and device arrays."
-        )
-    m, n = training.shape
-    is_sparse = kind_of(training.X) is Kind.SPARSE
-    if min(m, n) > LARGEST_JOINT or (is_sparse and m * n > MOST_JOINT_ENTRIES):
-        raise ValueError(
-            "multi_class='joint' makes a sparse X dense and factors a matrix of the smaller side "
-            f"of X: {m} x {n} is too large for it (at most {LARGEST_JOINT} and, sparse, "
-            f"{MOST_JOINT_ENTRIES} entries); use 'ovo' or 'ovr'."
-        )
-    return training.with_features(open_source(training.X).array())
 
 
 def run_jobs(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:

@@ -50,8 +50,13 @@ from lincent.problems.joint import JointLoss, SmoothedHinge
 from lincent.solvers.newton import lasso, ridge
 from lincent.solvers.newton.joint import Design, Span, solve_path
 from lincent.solvers.solution import Solution, Status
+from lincent.sources.source import Kind, kind_of, open_source
 
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
+LARGEST_JOINT = 5_000
+"""Features or samples, whichever are fewer: the joint problem factors a matrix of this size."""
+MOST_JOINT_ENTRIES = 10**8
+"""Entries of a sparse X of the joint problem, 800 MB once it is dense."""
 LARGE = 2.0**20
 """The joint problem rescales X where its largest entry is above this, or below one over it."""
 
@@ -85,7 +90,7 @@ class RegularizedLCC(
     multi_class : {"ovo", "ovr", "joint"}, default="ovo"
         For more than two classes: one-vs-one, one-vs-rest, or one joint (Crammer-Singer style)
         problem for all classes, which needs ``norm="l2"``, an intercept and X in memory.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -223,17 +228,38 @@ class RegularizedLCC(
         k = [task.labels(self.classes_) for task in tasks].index(problem.labels)
         return coef[k], float(-self._intercept[k] - super()._midpoints()[k])
 
-    def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
+    def _fit_parts(self, training: Training, costs: ClassCosts) -> list[Any]:
+        if self.multi_class == "joint" and len(self.classes_) > 2:
+            return self._fit_joint(training, costs)
+        return super()._fit_parts(training, costs)
+
+    def _fit_joint(self, training: Training, costs: ClassCosts) -> list[Direction]:
         """Fit one direction for each class to centered samples; all share the certificate."""
+        if not isinstance(training, HostTraining):
+            raise ValueError(
+                "multi_class='joint' needs X in memory; use 'ovo' or 'ovr' for Dask and device "
+                "arrays."
+            )
+        m, n_features = training.shape
+        is_sparse = kind_of(training.X) is Kind.SPARSE
+        if min(m, n_features) > LARGEST_JOINT or (
+            is_sparse and m * n_features > MOST_JOINT_ENTRIES
+        ):
+            raise ValueError(
+                "multi_class='joint' makes a sparse X dense and factors a matrix of the smaller "
+                f"side of X: {m} x {n_features} is too large for it (at most {LARGEST_JOINT} and, "
+                f"sparse, {MOST_JOINT_ENTRIES} entries); use 'ovo' or 'ovr'."
+            )
+        X = open_source(training.X).array()
         margins = check_hinge_range(self.margin_range)
         problem: Any = SimpleNamespace(name="all classes at once", began=training.began)
         limits = self._solve_controls(problem)
         n = len(training.classes)
         fraction = training.weight / training.weight.sum()
         with np.errstate(invalid="ignore", over="ignore"):
-            origin = np.asarray(fraction @ training.X, dtype=np.float64)
-        check_finite(training.X, origin[None], "multi_class='joint'")
-        rows = training.X - origin
+            origin = np.asarray(fraction @ X, dtype=np.float64)
+        check_finite(X, origin[None], "multi_class='joint'")
+        rows = X - origin
         largest = max(float(rows.max()), -float(rows.min()))
         scale = 1.0
         if largest != 0.0 and not 1 / LARGE < largest < LARGE:
@@ -322,7 +348,7 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParame
         Factors on the costs of each class.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One-vs-one or one-vs-rest for more than two classes.
-    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+    probability : {"sigmoid"} or None, default="sigmoid"
         How ``predict_proba`` is calibrated, on the out-of-fold decision values and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
         predicted class is not always the most probable one.
@@ -396,12 +422,10 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParame
     def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         return [None], None
 
-    def _set_model(
-        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
-    ) -> None:
+    def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:
         coef, intercept = [], []
-        for result, own in zip(results, weights, strict=True):
-            models = [result.mean_model(own, 0, fold) for fold in range(len(made))]
+        for k in range(len(weights)):
+            models = [results.mean_model(weights, k, 0, fold) for fold in range(len(made))]
             coef.append(np.sum([direction for direction, _ in models], axis=0))
             intercept.append(sum(offset for _, offset in models))
         self._coef, self._intercept = np.array(coef), np.array(intercept)

@@ -29,6 +29,7 @@ from lincent.estimators.validation import (
 from lincent.features.similarity import CenterSet, centers_of_samples, find_local_centers
 from lincent.solvers.solution import silent
 from lincent.sources.array_namespace import DeviceNamespace
+from lincent.sources.device import DeviceSource
 from lincent.sources.gradients import JointReader, LossStructure
 from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import RowMapping
@@ -171,15 +172,11 @@ class DeviceTraining(ArrayTraining):
         return self.device.where(self.codes == task.positive[0], 2.0) - 1.0
 
     def mapped(self, mapping: RowMapping) -> DeviceTraining:
-        from lincent.sources.device import DeviceSource
-
         return self.with_features(DeviceSource(self.X, mapping=mapping))
 
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None
     ) -> ClassSample:
-        from lincent.sources.device import DeviceSource
-
         keys, found = row_hashes(self.X, seed), []
         for code in range(len(self.classes)):
             own = np.where(self.host_codes == code, self.weight, 0.0)
@@ -201,8 +198,6 @@ class DeviceTraining(ArrayTraining):
         return np.asarray(found / float(self.totals.sum()))
 
     def variance(self) -> float:
-        from lincent.sources.device import DeviceSource
-
         return DeviceSource(self.X).spread(self.weight).variance(float(self.totals.sum()))
 
     def _to_host(self, index: np.ndarray) -> np.ndarray:

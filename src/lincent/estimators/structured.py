@@ -86,7 +86,7 @@ class StructuredLCC(
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes. The local centers of all classes are
         shared by all subproblems.
-    probability : {"sigmoid", "isotonic"} or None, default=None
+    probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
         class is not always the most probable one.
@@ -188,7 +188,8 @@ class StructuredLCC(
         check_is_fitted(self)
         X = check_rows(self, X)
         place = namespace_of(X)
-        features = self._extension()(place.doubles(X))
+        scale = self.gamma / self._variance
+        features = Extension(self.local_centers_, scale, self._whitening)(place.doubles(X))
         if place is HOST:
             return features.astype(X.dtype, copy=False)
         return place.xp.astype(features, X.dtype, copy=False)
@@ -253,9 +254,6 @@ class StructuredLCC(
         self._intercept = np.array([part.intercept for part in parts])
         self.local_coef_ = self.extended_coef_[:, n:] @ self._whitening
 
-    def _extension(self) -> Extension:
-        return Extension(self.local_centers_, self.gamma / self._variance, self._whitening)
-
     @property
     def _scales(self) -> np.ndarray:
         return np.full((1, len(self.local_centers_)), self.gamma / self._variance)
@@ -300,7 +298,7 @@ class StructuredLCCCV(
         Factors on the costs of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
-    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+    probability : {"sigmoid"} or None, default="sigmoid"
         How ``predict_proba`` is calibrated, on the out-of-fold decision values and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
         predicted class is not always the most probable one.
@@ -392,9 +390,7 @@ class StructuredLCCCV(
         maps = [local.extension(gamma) for gamma in self.gammas]
         return [None, *maps], (local, [extension.whitening for extension in maps])
 
-    def _set_model(
-        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
-    ) -> None:
+    def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:
         n = self.n_features_in_
         local: list[CenterSet] = [centers for centers, _ in made]
         ends = np.cumsum([0] + [len(one.centers) for one in local])
@@ -402,14 +398,14 @@ class StructuredLCCCV(
         self.local_classes_ = self.classes_[np.concatenate([one.classes for one in local])]
         inverse = np.concatenate([np.full(len(one.centers), 1 / one.variance) for one in local])
         self._scales = np.outer(np.asarray(self.gammas, dtype=np.float64), inverse)
-        self._coef = np.zeros((len(results), n))
-        self._intercept = np.zeros(len(results))
-        self.local_coef_ = np.zeros((len(results), len(self.gammas), ends[-1]))
-        for k, (result, own) in enumerate(zip(results, weights, strict=True)):
-            used = np.flatnonzero(own.reshape(result.shape).any(axis=1)).tolist()
+        self._coef = np.zeros((len(weights), n))
+        self._intercept = np.zeros(len(weights))
+        self.local_coef_ = np.zeros((len(weights), len(self.gammas), ends[-1]))
+        for k, own in enumerate(weights):
+            used = np.flatnonzero(own.reshape(results.shape).any(axis=1)).tolist()
             for fold, (_, whitenings) in enumerate(made):
                 for of_map in used:
-                    direction, intercept = result.mean_model(own, of_map, fold)
+                    direction, intercept = results.mean_model(weights, k, of_map, fold)
                     self._coef[k] += direction[:n]
                     self._intercept[k] += intercept
                     if of_map:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lincent.estimators.base import open_training
@@ -111,8 +111,7 @@ class TrainingRows:
 
         def read(points: list[JointPoint]) -> list[JointSums]:
             total: list[tuple[JointSums, ...]] = []
-            for start in range(0, len(self.codes), READ_ROWS):
-                part = slice(start, start + READ_ROWS)
+            for part in gen_batches(len(self.codes), READ_ROWS):
                 given = mapping(self.Z[part]), self.codes[part], self.weight[part], structure
                 sums = tuple(joint_sums(*given, point) for point in points)
                 total = [merge_results([*total, sums])]
@@ -403,9 +402,8 @@ class TableClassifier(BaseEstimator):
                     [device.fetch(function(device.doubles(checked[part]))) for part in parts]
                 )
         X = X.tocsr() if kind is Kind.SPARSE else X
-        starts = range(0, X.shape[0], BATCH_ROWS)
-        batches = (open_source(X[k : k + BATCH_ROWS]).array() for k in starts)
-        return np.concatenate([on_host(batch) for batch in batches])
+        parts = gen_batches(X.shape[0], BATCH_ROWS)
+        return np.concatenate([on_host(open_source(X[part]).array()) for part in parts])
 
     def _n_map_features(self) -> int:
         """Return the number of features of a sample, which bounds the size of parts."""

@@ -33,7 +33,7 @@ from lincent.sources.source import (
 
 Strategy: TypeAlias = Literal["ovr", "ovo"]
 StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
-Calibrated: TypeAlias = Literal["sigmoid", "isotonic"] | None
+Calibrated: TypeAlias = Literal["sigmoid"] | None
 SolverName: TypeAlias = Literal["auto", "interior-point", "highs"]
 Rule: TypeAlias = Literal["distance", "nearest", "svm"]
 
@@ -53,7 +53,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "cv": ["cv_object", HasMethods("split")],
     "multi_class": [StrOptions({"ovr", "ovo"})],
-    "probability": [StrOptions({"sigmoid", "isotonic"}), None],
+    "probability": [StrOptions({"sigmoid"}), None],
     "tol": [POSITIVE],
     "max_iter": [COUNT],
     "time_limit": [POSITIVE, None],

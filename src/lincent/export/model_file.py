@@ -48,12 +48,7 @@ from sklearn.pipeline import Pipeline
 from lincent._errors import AppError, first_line
 from lincent._files import is_stream, reason, write_file
 from lincent.estimators.additive import Terms
-from lincent.estimators.calibration import (
-    IsotonicCurve,
-    JointCalibration,
-    SeparateCalibration,
-    Softmax,
-)
+from lincent.estimators.calibration import Calibration, Softmax
 from lincent.estimators.problem import STRATEGIES, binary_tasks
 from lincent.estimators.registry import BASELINES, ESTIMATORS
 from lincent.estimators.threshold import Nearest, Threshold
@@ -94,16 +89,13 @@ FIELDS: dict[type, dict[str, Any]] = {
     Threshold: {"at": "number"},
     Nearest: {"negative": "rising", "positive": "rising", "shift": "number"},
     Softmax: {"slope": "number", "offset": "numbers", "low": "number", "high": "number"},
-    IsotonicCurve: {"at": "rising", "height": "shares", "scale": "positive"},
-    JointCalibration: {"softmax": Softmax, "scale": "positive", "strategy": "strategy"},
-    SeparateCalibration: {"parts": [IsotonicCurve], "n_classes": "classes", "strategy": "strategy"},
+    Calibration: {"softmax": Softmax, "scale": "positive", "strategy": "strategy"},
     EncodedColumn: {"name": "text", "categories": "texts", "fill": "number", "indicator": "flag"},
 }
 """The attributes of small parts: a name of CHECKS, a part, or a list of parts."""
 PARTS = (
-    Threshold, EncodedColumn, ColumnCurve, IncreasingCurve, JointCalibration, KernelLandmarks,
-    LocalCenters, Nearest, Pipeline, SeparateCalibration, Softmax, SplineFeatures,
-    IsotonicCurve, TableEncoder, Terms, TreeLeaves, Trees,
+    Calibration, ColumnCurve, EncodedColumn, IncreasingCurve, KernelLandmarks, LocalCenters,
+    Nearest, Pipeline, Softmax, SplineFeatures, TableEncoder, Terms, Threshold, TreeLeaves, Trees,
 )  # fmt: skip
 MODULES = {**ESTIMATORS, **BASELINES, **{kind.__name__: kind.__module__ for kind in PARTS}}
 """Every class that a model file may name, with its module."""
@@ -568,8 +560,6 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "positive": lambda value: _is_number(value) and value > 0,
     "numbers": _is_numbers,
     "rising": lambda v: _is_numbers(v) and v.size > 0 and not np.any(np.diff(v) < 0),
-    "shares": lambda v: _is_numbers(v) and not np.any((v < 0) | (v > 1)),
-    "classes": lambda value: type(value) is int and 2 <= value <= MOST_CLASSES,
     "strategy": lambda value: type(value) is str and value in STRATEGIES,
     "flag": lambda value: type(value) is bool,
     "text": lambda value: type(value) is str,

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.estimators.calibration import SeparateCalibration
 from lincent.export.evaluator import _two
 from lincent.export.model import Model
 from lincent.inspection.expression import Expr, fold, plain_value
@@ -61,10 +60,7 @@ def sql_query(model: Model, table: str, outputs: dict[str, Expr | None]) -> str:
     parts = writer.columns(outputs["score"])
     scores = [writer.text(parts[0])] if len(parts) == 1 else [writer.named(x) for x in parts]
     shares: list[str] = []
-    # The elimination that couples pairs of classes is nested too deep for databases.
-    calibration = getattr(model.classifier, "_calibration", None)
-    coupled = isinstance(calibration, SeparateCalibration) and calibration.strategy == "ovo"
-    if outputs["probability"] is not None and not (coupled and len(model.classes) > 2):
+    if outputs["probability"] is not None:
         shares = [writer.text(column) for column in writer.columns(outputs["probability"])]
     classes = [literal(label) for label in model.classes]
     if len(classes) == 2:

@@ -32,9 +32,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.blas import dtrmm
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
-from lincent.features.transformer import EncodedSamples, FeatureMap, class_codes
+from lincent.features.transformer import EncodedSamples, FeatureMap
 from lincent.sources.array_namespace import HOST
 from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.source import Kind, kind_of, namespace_of
@@ -71,10 +74,10 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     # A megabyte at a time (5,000 x 5,000: a third of the time of one large part).
     step = max(1, 2**17 // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
-        for start in range(0, X.shape[0], step):
-            part = squared_distances(X[start : start + step], points)
+        for block in gen_batches(X.shape[0], step):
+            part = squared_distances(X[block], points)
             part *= -scale
-            np.exp(part, out=kernel[start : start + step])
+            np.exp(part, out=kernel[block])
         return kernel
     # -scale |x - c|^2 is the product of (x, |x|^2, 1) and (2 scale c, -scale, -scale |c|^2).
     origin, n = points.mean(axis=0), points.shape[1]
@@ -84,9 +87,9 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     np.multiply(centered, 2.0 * scale, out=right[:, :n])
     np.einsum("ij,ij->i", left[:, :n], left[:, :n], out=left[:, n])
     right[:, n + 1] *= np.einsum("ij,ij->i", centered, centered)
-    for start in range(0, X.shape[0], step):
-        part = kernel[start : start + step]
-        np.dot(left[start : start + step], right.T, out=part)
+    for block in gen_batches(X.shape[0], step):
+        part = kernel[block]
+        np.dot(left[block], right.T, out=part)
         np.minimum(part, 0.0, out=part)
         np.exp(part, out=part)
     return kernel
@@ -172,8 +175,7 @@ def local_scores(
     place, scores = namespace_of(X), np.empty((X.shape[0], len(linear)))
     # On a device a gigabyte of entries at a time.
     step = BLOCK_ROWS if place is HOST else 2**27 // (X.shape[1] + 2 * len(centers))
-    for start in range(0, X.shape[0], max(step, 1)):
-        part = slice(start, start + max(step, 1))
+    for part in gen_batches(X.shape[0], max(step, 1)):
         rows = X[part].astype(np.float64, copy=False) if place is HOST else place.doubles(X[part])
         block = rows @ place.send(linear.T) + place.send(intercept)
         distances = squared_distances(rows, centers)
@@ -461,7 +463,17 @@ class LocalCenters(RBFFeatures):
     point_name = "center"
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        return class_codes(self, y, n_samples)
+        """Return the class code of each sample."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: it fits "
+                "the centers of each class."
+            )
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if len(y) != n_samples:
+            raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
+        return np.asarray(np.unique(y, return_inverse=True)[1])
 
     def _fit(self, samples: EncodedSamples) -> LocalCenters:
         given = samples.Z, samples.codes, samples.weight, self.n_centers, samples.seed

@@ -29,8 +29,9 @@ the outer knots.
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -55,12 +56,12 @@ class ColumnCurve:
 
     mean: float
     deviation: float
-    knots: np.ndarray
-    basis: np.ndarray
+    knots: np.ndarray = field(default_factory=partial(np.empty, 0))
+    basis: np.ndarray = field(default_factory=partial(np.empty, (0, 0)))
     """(2 + knots, terms): coefficients of the curved terms on 1, x and the truncated cubes."""
-    roughness: np.ndarray
-    levels: np.ndarray
-    shares: np.ndarray
+    roughness: np.ndarray = field(default_factory=partial(np.empty, 0))
+    levels: np.ndarray = field(default_factory=partial(np.empty, 0))
+    shares: np.ndarray = field(default_factory=partial(np.empty, 0))
 
     @property
     def width(self) -> int:
@@ -142,33 +143,25 @@ def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnC
     mean = float(share @ column)
     deviation = float(np.sqrt(share @ (column - mean) ** 2))
     if deviation <= 1e-12 * max(abs(mean), 1e-300):
-        return _plain(mean, 1.0)
+        return ColumnCurve(mean, 1.0)
+    line = ColumnCurve(mean, deviation)
     if n_knots < 3:
-        return _plain(mean, deviation)
+        return line
     levels, place = np.unique(column, return_inverse=True)
+    if len(levels) == 2:
+        return line
     if len(levels) <= 8:  # indicators: a curve through so few values has no more terms
-        if len(levels) == 2:
-            return _plain(mean, deviation)
         shares = np.bincount(place.reshape(-1), weights=share)
-        return ColumnCurve(mean, deviation, *_no_terms(), levels, shares)
+        return replace(line, levels=levels, shares=shares)
     x = (column - mean) / deviation
     knots = np.unique(quantiles(x, weight, np.linspace(OUTER, 1 - OUTER, n_knots)))
     # Knots that all but coincide carry the same curve, and spoil the basis.
     apart = np.diff(knots, prepend=-np.inf) > 1e-3 * (knots[-1] - knots[0])
     knots = knots[apart]
     if len(knots) < 3:
-        return _plain(mean, deviation)
+        return line
     basis, roughness = _slow_to_fast(x, share, knots)
-    nothing = np.empty(0)
-    return ColumnCurve(mean, deviation, knots, basis, roughness, nothing, nothing)
-
-
-def _plain(mean: float, deviation: float) -> ColumnCurve:
-    return ColumnCurve(mean, deviation, *_no_terms(), np.empty(0), np.empty(0))
-
-
-def _no_terms() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.empty(0), np.empty((0, 0)), np.empty(0)
+    return replace(line, knots=knots, basis=basis, roughness=roughness)
 
 
 def _slow_to_fast(
@@ -252,6 +245,17 @@ def learn_increasing(
     return IncreasingCurve(knots, centers, spread if spread > 1e-12 else 1.0, way)
 
 
+def write_curves(
+    out: Any, curves: Sequence[ColumnCurve | IncreasingCurve], Z: Any, smoothing: float
+) -> int:
+    """Write the terms of all columns to ``out``, side by side; return their number."""
+    end = 0
+    for curve, column in zip(curves, Z.T, strict=True):
+        out[:, end : end + curve.width] = curve.values(column, smoothing)
+        end += curve.width
+    return end
+
+
 # The transformer.
 
 
@@ -316,15 +320,8 @@ class SplineFeatures(FeatureMap):
 
     def _transform(self, Z: Any) -> Any:
         out = namespace_of(Z).empty((len(Z), sum(curve.width for curve in self.curves_)))
-        for curve, part, column in zip(self.curves_, self.parts, Z.T, strict=True):
-            out[:, part] = curve.values(column, self.smoothing)
+        write_curves(out, self.curves_, Z, self.smoothing)
         return out
-
-    @property
-    def parts(self) -> list[slice]:
-        """Which terms belong to each encoded column."""
-        ends = np.cumsum([0] + [curve.width for curve in self.curves_])
-        return [slice(low, high) for low, high in itertools.pairwise(ends)]
 
     def _names(self, columns: list[str]) -> list[str]:
         pairs = zip(self.curves_, columns, strict=True)

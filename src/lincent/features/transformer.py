@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from lincent.sources.hashing import row_hashes
 from lincent.sources.source import namespace_of
@@ -145,18 +144,3 @@ def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarra
     for start in range(rows, len(Z), rows):
         out[start : start + rows] = function(Z[start : start + rows])
     return out
-
-
-def class_codes(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
-    """Return the class code of each sample."""
-    name = type(estimator).__name__
-    if y is None:
-        raise ValueError(
-            f"{name} requires y to be passed, but the target y is None: it fits the centers of "
-            "each class."
-        )
-    y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
-    if len(y) != n_samples:
-        raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
-    return np.asarray(np.unique(y, return_inverse=True)[1])

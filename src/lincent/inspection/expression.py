@@ -63,7 +63,7 @@ from lincent.estimators.additive import AdditiveModel, Curve, Terms
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
-from lincent.estimators.calibration import LEAK, PAIR_FLOOR, JointCalibration, Softmax
+from lincent.estimators.calibration import LEAK, Softmax
 from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.tabular import TableClassifier
 from lincent.estimators.threshold import Nearest, Threshold
@@ -455,48 +455,8 @@ def probabilities(model: Any, scores: Expr) -> Expr:
     if isinstance(model, AutoLCC):
         return _softmax(model._calibration, scores)
     calibration = model._calibration
-    if isinstance(calibration, JointCalibration):
-        scores = scores.scale(1.0 / calibration.scale)
-        if has_pairs(model):
-            scores = votes(scores, len(model.classes_))
-        return _softmax(calibration.softmax, scores)
-    columns = [_calibrated(part, scores.take(k)) for k, part in enumerate(calibration.parts)]
-    if len(columns) == 1:
-        return concat(columns[0].scale(-1.0, 1.0), columns[0])
-    together = concat(*columns)
-    if calibration.strategy == "ovo":
-        return _coupled(together, calibration.n_classes)
-    # Where all are zero, all are equal.
-    total = together.affine(np.ones((len(columns), 1)))
-    empty = total.apply("positive").scale(-1.0, 1.0)
-    ones = np.ones((1, len(columns)))
-    return (together + empty.affine(ones)) / (total + empty.scale(float(len(columns))))
-
-
-def _coupled(p: Expr, classes: int) -> Expr:
-    """Describe ``calibration.pairwise_coupling`` of probabilities of pairs of classes.
-
-    With Q_ij = -r_ji r_ij and Q_ii = sum_j r_ji^2 the solution is proportional to that of
-    (Q + 1 1') x = 1, whose matrix is positive definite, so elimination needs no pivoting.
-    """
-    # The entries of r are affine in p: r_ji = p and r_ij = 1 - p for the pair (i, j).
-    (first, second), ones = np.triu_indices(classes, 1), np.triu(np.ones((classes, classes)), 1)
-    weights, pair = np.zeros((classes, classes, len(first))), np.arange(len(first))
-    weights[second, first, pair], weights[first, second, pair] = 1.0, -1.0
-    p = p.clip(PAIR_FLOOR, 1.0 - PAIR_FLOOR)
-    right_side = p.take(0).scale(0.0, 1.0)
-    rows = []
-    for i, place in enumerate(np.eye(classes)):
-        to_others = p.affine(weights[i].T, ones[i])
-        from_others = p.affine(weights[:, i].T, ones[:, i])
-        squares = from_others.apply("power", 2).affine(np.outer(np.ones(classes), place))
-        row = squares - to_others * from_others
-        rows.append(concat(row.scale(1.0, 1.0), right_side))
-    for k in range(classes):
-        pivot = rows[k] / rows[k].take(k)
-        rows = [pivot if i == k else row - pivot * row.take(k) for i, row in enumerate(rows)]
-    solution = concat(*(row.take(classes) for row in rows)).clip(0.0, np.inf)
-    return solution / solution.affine(np.ones((classes, 1)))
+    scores = scores.scale(1.0 / calibration.scale)
+    return _softmax(calibration.softmax, class_scores(model, scores))
 
 
 def _softmax(calibrator: Softmax, scores: Expr) -> Expr:
@@ -505,17 +465,6 @@ def _softmax(calibrator: Softmax, scores: Expr) -> Expr:
     if len(calibrator.offset) == 2:
         scores = scores.affine(np.array([[-0.5, 0.5]]))
     return scores.scale(calibrator.slope, calibrator.offset).apply("softmax")
-
-
-def _calibrated(calibrator: Any, score: Expr) -> Expr:
-    # A piecewise linear curve: the first height and a clipped ramp for each interval.
-    at, height = calibrator.at, calibrator.height
-    if len(at) == 1:
-        return score.scale(0.0, height[0])
-    width = np.diff(at)
-    u = score.affine(np.full((1, len(width)), 1.0 / calibrator.scale))
-    ramps = u.scale(1.0 / width, -at[:-1] / width).clip(0.0, 1.0)
-    return ramps.affine(np.diff(height)[:, None], height[0])
 
 
 # Values: scores and contributions of encoded rows.

@@ -127,15 +127,14 @@ class JointScores:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, results: Sequence[FoldResults]) -> JointScores:
-        first = results[0]
-        scores = np.stack([result.pooled for result in results], axis=2)
+    def of(cls, results: FoldResults) -> JointScores:
+        scores = np.stack(list(results.pooled), axis=2)
         likelihoods = np.full(scores.shape[:2], np.nan)
         for one, out in zip(scores, likelihoods, strict=True):
             rows = np.isfinite(one[:, 0])
-            labels = first.codes[rows], first.weight[rows], len(results)
+            labels = results.codes[rows], results.weight[rows], len(results.pooled)
             out[rows] = log_likelihoods(one[rows], *labels)
-        return cls(likelihoods, first.codes, first.weight)
+        return cls(likelihoods, results.codes, results.weight)
 
     def means(self) -> np.ndarray:
         """Return the class-balanced mean of each candidate."""
@@ -248,56 +247,50 @@ def held_out_values(
 
 @dataclass(frozen=True)
 class FoldResults:
-    """Models of one binary problem and their pooled out-of-fold decision values."""
+    """The models of all folds and the pooled out-of-fold decision values of the candidates."""
 
-    models: Sequence[np.ndarray]  # of each fold, by feature map and C
-    pooled: np.ndarray  # candidates by samples, NaN where a candidate was not evaluated
+    models: Sequence[np.ndarray]  # of each fold, by feature map, binary problem and C
+    pooled: np.ndarray  # problems by candidates by samples, NaN where one was not evaluated
     rows: np.ndarray  # positions of the samples in the data
     codes: np.ndarray
     weight: np.ndarray
 
+    @classmethod
+    def of(cls, models: Sequence[np.ndarray], held: Sequence[Any]) -> FoldResults:
+        """Return the results of folds; decision values of repeats are averaged."""
+        rows, first, sample = np.unique(
+            np.concatenate([fold.rows for fold in held]), return_index=True, return_inverse=True
+        )
+        scores = np.concatenate([fold.scores for fold in held])
+        evaluated = np.isfinite(scores)
+        total, count = (np.zeros((len(first), *scores.shape[1:])) for _ in range(2))
+        np.add.at(total, sample.reshape(-1), np.where(evaluated, scores, 0.0))
+        np.add.at(count, sample.reshape(-1), evaluated)
+        pooled = np.divide(total, count, where=count > 0, out=np.full_like(total, np.nan))
+        by_problem = np.moveaxis(pooled, 2, 0).reshape(scores.shape[2], len(rows), -1)
+        codes = np.concatenate([fold.codes for fold in held])[first]
+        weight = np.concatenate([fold.weight for fold in held])[first]
+        return cls(models, by_problem.transpose(0, 2, 1), rows, codes, weight)
+
     @property
     def shape(self) -> tuple[int, int]:
         """The number of feature maps and of values of C."""
-        return self.models[0].shape
+        return self.models[0].shape[0], self.models[0].shape[2]
 
     def averaged(self, weights: np.ndarray) -> np.ndarray:
-        """Return the out-of-fold decision values of the ensemble."""
-        used = weights > 0
-        return np.asarray(weights[used] @ self.pooled[used])
+        """Return the out-of-fold decision values of the ensemble: samples by problems."""
+        pairs = zip(weights, self.pooled, strict=True)
+        return np.stack([own[own > 0] @ values[own > 0] for own, values in pairs], axis=1)
 
-    def mean_model(self, weights: np.ndarray, of_map: int, fold: int) -> tuple[np.ndarray, float]:
-        """Return the weighted sum over C of the models of a feature map and fold."""
-        fraction = weights.reshape(self.shape)[of_map] / len(self.models)
-        models = self.models[fold][of_map][fraction > 0]
+    def mean_model(
+        self, weights: np.ndarray, problem: int, of_map: int, fold: int
+    ) -> tuple[np.ndarray, float]:
+        """Return the weighted sum over C of the models of a problem, feature map and fold."""
+        fraction = weights[problem].reshape(self.shape)[of_map] / len(self.models)
+        models = self.models[fold][of_map, problem][fraction > 0]
         scale = fraction[fraction > 0] / np.array([model.half for model in models])
         direction = scale @ np.array([model.beta for model in models])
         return direction, float(scale @ np.array([model.intercept for model in models]))
-
-
-def pool(models: Sequence[np.ndarray], held: Sequence[Any], n_tasks: int) -> list[FoldResults]:
-    """Return the results by binary problem; decision values of repeats are averaged."""
-    rows, first, sample = np.unique(
-        np.concatenate([fold.rows for fold in held]), return_index=True, return_inverse=True
-    )
-    scores = np.concatenate([fold.scores for fold in held])
-    evaluated = np.isfinite(scores)
-    total, count = (np.zeros((len(first), *scores.shape[1:])) for _ in range(2))
-    np.add.at(total, sample.reshape(-1), np.where(evaluated, scores, 0.0))
-    np.add.at(count, sample.reshape(-1), evaluated)
-    pooled = np.divide(total, count, where=count > 0, out=np.full_like(total, np.nan))
-    codes = np.concatenate([fold.codes for fold in held])[first]
-    weight = np.concatenate([fold.weight for fold in held])[first]
-    return [
-        FoldResults(
-            [fold[:, k] for fold in models],
-            pooled[:, :, k].reshape(len(rows), -1).T,
-            rows,
-            codes,
-            weight,
-        )
-        for k in range(n_tasks)
-    ]
 
 
 # The estimators' common part.
@@ -359,10 +352,12 @@ class FoldEnsemble:
         """Return the parameters that distinguish the feature maps."""
         return [{}]
 
-    def _set_model(
-        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
-    ) -> None:
-        """Set the fitted attributes; ``made`` comes from ``_feature_maps`` of each fold."""
+    def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:
+        """Set the fitted attributes.
+
+        ``weights`` are those of the candidates by problem; ``made`` comes from ``_feature_maps`` of
+        each fold.
+        """
         raise NotImplementedError
 
     def _default_candidate(self) -> tuple[int, float] | None:
@@ -394,10 +389,10 @@ class FoldEnsemble:
         n_repeats = self._n_repeats if few and self.cv is None else 1
         data = make_training_folds(training, self.cv, n_repeats, seed)
         models, held, made = self._evaluate_folds(data, todo, grid, seed, joint)
-        results = pool(models, held, len(todo))
+        results = FoldResults.of(models, held)
         weights = self._weigh(results, todo, grid, weight, joint)
         if refitted:
-            used = weights[0].reshape(results[0].shape) > 0
+            used = weights[0].reshape(results.shape) > 0
             used = used if joint else np.ones_like(used)
 
             def refit() -> tuple[np.ndarray, Any]:
@@ -406,7 +401,7 @@ class FoldEnsemble:
 
             [(final, own)] = training.each([refit], None)
             made = [own]
-            results = [replace(one, models=[final[:, k]]) for k, one in enumerate(results)]
+            results = replace(results, models=[final])
         self._certify(results)
         self._set_model(results, weights, made)
         if self.probability is not None:
@@ -430,10 +425,10 @@ class FoldEnsemble:
             return models, held_out_values(data, split, maps, models, used), made
 
         def prune(first: Any) -> np.ndarray:
-            results = pool(first[:1], first[1:2], len(todo))
+            results = FoldResults.of(first[:1], first[1:2])
             scores = JointScores.of(results)
             used = within_one_se(scores.likelihoods, scores.codes, scores.weight)
-            used = used.reshape(results[0].shape)
+            used = used.reshape(results.shape)
             if grid.default is not None:
                 used[grid.default[:2]] = True
             return used
@@ -455,30 +450,24 @@ class FoldEnsemble:
         return [list(part) for part in zip(*finished, strict=True)]
 
     def _weigh(
-        self,
-        results: list[FoldResults],
-        todo: list[BinaryTask],
-        grid: Grid,
-        weight: float,
-        joint: bool,
-    ) -> list[np.ndarray]:
+        self, results: FoldResults, todo: list[BinaryTask], grid: Grid, weight: float, joint: bool
+    ) -> np.ndarray:
         """Set the results of the search; return the weights of the candidates by problem."""
-        n_Cs = results[0].shape[1]
+        n_Cs = results.shape[1]
         if joint:
             together = JointScores.of(results)
             default = None if grid.default is None else grid.default[0] * n_Cs + grid.default[1]
             scores = [together.means()] * len(todo)
-            weights = [together.weights(default)] * len(todo)
+            weights = np.array([together.weights(default)] * len(todo))
         else:
             scores = []
             metric = make_metric(self.scoring, np.array([-1, 1]))
-            for result, task in zip(results, todo, strict=True):
-                rows = slice(None) if task.whole else task.rows(result.codes)
-                positive = task.sign(result.codes[rows]) > 0
-                labels = Labels(positive.astype(np.intp), result.weight[rows], 2)
-                pooled = result.pooled[:, rows]
-                scores.append(np.array([metric(one[:, None], labels) for one in pooled]))
-            weights = [softmax_weights(values) for values in scores]
+            for pooled, task in zip(results.pooled, todo, strict=True):
+                rows = slice(None) if task.whole else task.rows(results.codes)
+                positive = task.sign(results.codes[rows]) > 0
+                labels = Labels(positive.astype(np.intp), results.weight[rows], 2)
+                scores.append(np.array([metric(one[:, None], labels) for one in pooled[:, rows]]))
+            weights = np.array([softmax_weights(values) for values in scores])
         Cs = grid.values(weight)
         params = [of_map | {"C": float(C)} for of_map in self._map_params() for C in Cs]
         columns = {}
@@ -487,7 +476,7 @@ class FoldEnsemble:
             columns |= {f"problem{k}_weight": one for k, one in enumerate(weights)}
         mean = np.mean(scores, axis=0)
         self.cv_results_ = make_cv_results(params, mean, weight=np.mean(weights, axis=0), **columns)
-        best = np.array([values.argmax() for values in weights])
+        best = weights.argmax(axis=1)
         self.best_score_ = float(np.mean([own[k] for k, own in zip(best, scores, strict=True)]))
         self.Cs_ = Cs
         self.C_ = Cs[best % n_Cs][0 if len(todo) == 1 else slice(None)]
@@ -496,10 +485,10 @@ class FoldEnsemble:
         self.best_params_ = params[best[0]] if one else [params[k] for k in best]
         return weights
 
-    def _certify(self: Any, results: list[FoldResults]) -> None:
+    def _certify(self: Any, results: FoldResults) -> None:
         """Set the certificates of all models; warn of the largest gap where it is above tol."""
-        every = (model for result in results for fold in result.models for model in fold.flat)
-        solutions = [model.solution for model in every if model is not None]
+        by_problem = np.moveaxis(np.stack(results.models), 2, 0)
+        solutions = [model.solution for model in by_problem.flat if model is not None]
         self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
         self.duality_gap_ = max(solution.relative_gap for solution in solutions)
@@ -507,28 +496,17 @@ class FoldEnsemble:
             gap = f"worst relative duality gap {self.duality_gap_:.1e}"
             warn_uncertified(f"Some of the cross-validated models ({gap}) are not certified")
 
-    def _calibrate(
-        self, results: list[FoldResults], weights: list[np.ndarray], training: Training
-    ) -> None:
+    def _calibrate(self, results: FoldResults, weights: np.ndarray, training: Training) -> None:
         """Calibrate probabilities on the out-of-fold decision values of the ensemble."""
-        first, n_classes = results[0], len(training.classes)
+        scores, kind = results.averaged(weights), (len(training.classes), self.multi_class)
         # Of a class with very many samples some are scored.
-        weight = poststratified(first.codes, first.weight, training.totals)
-        pairs = zip(results, weights, strict=True)
-        scores = np.stack([result.averaged(part) for result, part in pairs], axis=1)
+        weight = poststratified(results.codes, results.weight, training.totals)
         if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
-            unseen = OutOfFoldScores(
-                scores, first.codes, weight, first.rows, n_classes, self.multi_class
-            )
-            self._calibration = unseen.calibration(str(self.probability), 1.0)
+            labels = results.codes, weight, results.rows
+            self._calibration = OutOfFoldScores(scores, *labels, *kind).calibration(1.0)
             return
         whole = np.full((len(training.codes), scores.shape[1]), np.nan)
-        whole[first.rows] = scores
         counted = np.zeros(len(whole))
-        counted[first.rows] = weight
-        part = np.full(len(whole), -1)
-        fold = calibration_folds(training.X, training.codes, training.weight)
-        part[first.rows] = fold[first.rows]
-        OutOfFoldScores(
-            whole, training.codes, counted, part, n_classes, self.multi_class
-        ).calibrate(self, 1.0)
+        whole[results.rows], counted[results.rows] = scores, weight
+        part = calibration_folds(training.X, training.codes, training.weight)
+        OutOfFoldScores(whole, training.codes, counted, part, *kind).calibrate(self, 1.0)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 
 from lincent.estimators.problem import HostTraining, predicted_codes
 from lincent.estimators.remote import DaskTraining, DeviceTraining, Training
@@ -63,8 +64,7 @@ class LinearModels:
     def __call__(self, X: Any) -> np.ndarray:
         scores, place = np.empty((X.shape[0], self.width)), namespace_of(X)
         coef = place.send(self.coef)
-        for start in range(0, X.shape[0], BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
+        for block in gen_batches(X.shape[0], BLOCK_ROWS):
             rows = place.doubles(X[block])
             features = rows if self.mapping is None else self.mapping(rows)
             scores[block] = np.asarray(place.fetch(features @ coef)) + self.intercept
@@ -362,21 +362,11 @@ def search_deadline(limits: Controls, began: float, refit: bool) -> float:
     return limits.deadline - REFIT_FRACTION * (limits.deadline - began)
 
 
-@dataclass
-class FoldTime:
-    """Time of one fold: its end, the paths still to be solved, which candidates were late."""
+def next_deadline(ends: float, n_left: int) -> float:
+    """Return the deadline of the next of ``n_left`` binary problems of a fold that ends then.
 
-    ends: float
-    paths: int
-    late: np.ndarray
-
-    def next_path(self) -> float:
-        """Return the deadline of the next path: an equal part of the time that is left.
-
-        A candidate is finished when all binary problems of the fold have it, so none of them may
-        take the time of the others.
-        """
-        now = time.monotonic()
-        duration = (self.ends - now) / max(self.paths, 1)
-        self.paths -= 1
-        return now + duration
+    It gets an equal part of the time that is left.  A candidate is finished when all problems have
+    it, so none of them may take the time of the others.
+    """
+    now = time.monotonic()
+    return now + (ends - now) / n_left

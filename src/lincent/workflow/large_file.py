@@ -177,7 +177,7 @@ class LargeFile:
             held = OutOfFoldScores(scores, codes, weight, folds, n_classes, strategy)
             for model, scale in zip((second, classifier), scales, strict=True):
                 model.set_params(probability=probability)
-                model._calibration = held.calibration(probability, scale)
+                model._calibration = held.calibration(scale)
         probabilities = second.predict_proba(encoded) if hasattr(second, "predict_proba") else None
         how = f"{len(rows)} rows, scored by a fit to all others"
         scores = np.asarray(second.decision_function(encoded))
