@@ -15,8 +15,11 @@ from lincent.inspection.evaluation import (
     threshold_table,
     wilson_interval,
 )
-from lincent.inspection.thresholds import HeldOut
+from lincent.inspection.thresholds import HeldOut, choose_threshold
 from lincent.model_selection.metrics import confusion_matrix, label_score
+from lincent.tables.weighted import poststratified
+
+pandas = pytest.importorskip("pandas")
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(0, 3, 200)
@@ -174,3 +177,38 @@ def test_the_histogram_has_the_threshold_of_the_model():
     scores = RNG.normal(size=100) + codes
     held = HeldOut(rows, codes, np.arange(2), scores, None, rows % 5, "")
     assert evaluate(held, codes)["curves"]["histogram"]["threshold"] == 0.0
+
+
+def test_a_sample_with_more_of_a_rare_class_is_evaluated_as_all_rows_are():
+    rng = np.random.default_rng(0)
+    codes = (rng.random(40_000) < 0.05).astype(int)
+    chance = np.clip(0.05 + 0.1 * codes + 0.05 * rng.normal(size=len(codes)), 0.001, 0.999)
+
+    def found(rows, weight=None):
+        p = chance[rows]
+        held = HeldOut(
+            rows, codes[rows], np.arange(2), p - 0.1, np.c_[1 - p, p], rows % 5, "", 1.0, weight
+        )
+        threshold, predicted = choose_threshold({"0": 1.0, "1": 10.0}, held)
+        result = evaluate(held, predicted, metric="f1")
+        groups = pandas.Series(np.full(len(rows), "all"))
+        [group] = errors_by_group(groups, held.codes, predicted, 1, 1.0, weight)
+        scores = {one["name"]: np.array(list(one.values())[1:]) for one in result["scores"]}
+        return result, scores, threshold.at, group["errors"]["value"]
+
+    everything = np.arange(len(codes))
+    few = np.sort(np.r_[np.flatnonzero(codes == 1), np.flatnonzero(codes == 0)[::4]])
+    weight = poststratified(codes[few], np.ones(len(few)), np.bincount(codes))
+    whole, sample, biased = found(everything), found(few, weight), found(few)
+    for name, numbers in whole[1].items():
+        assert sample[1][name][[0, 3]] == pytest.approx(numbers[[0, 3]], abs=0.015), name
+        width = sample[1][name][2] - sample[1][name][1]
+        assert 0.9 < width / (numbers[2] - numbers[1]) < 2.5, name
+    assert abs(biased[1]["accuracy"][3] - whole[1]["accuracy"][3]) > 0.1  # or this tests nothing
+    assert sample[2] == pytest.approx(whole[2], abs=0.02)
+    assert sample[3] == pytest.approx(whole[3], abs=0.02)
+    shares = [part[0]["at_threshold"]["called"] / part[0]["rows"] for part in (whole, sample)]
+    assert shares[1] == pytest.approx(shares[0], abs=0.02)
+    pairs = zip(whole[0]["curves"]["by_class"]["1"]["calibration"],
+                sample[0]["curves"]["by_class"]["1"]["calibration"], strict=False)  # fmt: skip
+    assert all(a["observed"] == pytest.approx(b["observed"], abs=0.05) for a, b in pairs)

@@ -34,7 +34,7 @@ from lincent.inspection.thresholds import (
     positive_code,
     toward,
 )
-from lincent.model_selection.metrics import confusion_matrix, label_score
+from lincent.model_selection.metrics import label_score
 from lincent.tables.infer import PreparedTable
 
 Z = 1.959963984540054
@@ -72,9 +72,10 @@ def evaluate(
     """
     codes, classes = held.codes, held.classes
     side = positive_code(classes, positive)
-    confusion = confusion_matrix(codes, predicted, len(classes))
+    confusion, counts = held.confusion(predicted), np.bincount(codes, minlength=len(classes))
     names = dict.fromkeys([metric, "balanced_accuracy", "accuracy"])
-    scores = [label_metric(name, confusion, side, held.effective) for name in names]
+    scores = [label_metric(name, confusion, side, held.effective, counts) for name in names]
+    confusion = np.rint(confusion).astype(int)
     result: dict[str, Any] = {"how": held.how, "rows": len(codes), "metric": metric}
     present = [side]
     if len(classes) > 2:
@@ -92,16 +93,21 @@ def evaluate(
         at = threshold.on_score(held) if threshold else 0.0
         result["curves"]["histogram"] = histogram | {"threshold": at / histogram["scale"]}
     if held.probabilities is not None:
-        scores += probability_metrics(held.probabilities, codes, held.effective)
+        scores += probability_metrics(held.probabilities, codes, held.effective, held.weight)
         if len(classes) == 2:
-            thresholds = threshold_table(held.probabilities[:, side], codes == side)
+            thresholds = threshold_table(held.probabilities[:, side], codes == side, held.weight)
             result["curves"]["thresholds"] = thresholds
     more = {"positive": plain(classes[side]), "scores": scores, "confusion": confusion.tolist()}
     return result | more
 
 
 def errors_by_group(
-    groups: Any, codes: np.ndarray, predicted: np.ndarray, side: int, effective: float = 1.0
+    groups: Any,
+    codes: np.ndarray,
+    predicted: np.ndarray,
+    side: int,
+    effective: float = 1.0,
+    weight: np.ndarray | None = None,
 ) -> list[dict[str, Any]]:
     """Return the errors in each group of rows with their 95 % intervals, largest group first.
 
@@ -115,6 +121,8 @@ def errors_by_group(
         The positive class of two; -1 for more, which have no ``missed`` and ``false_alarms``.
     effective : float, default=1.0
         Fraction of the rows that intervals are computed for.
+    weight : ndarray, default=None
+        Weights of the rows.
     """
     import pandas as pd
 
@@ -130,41 +138,56 @@ def errors_by_group(
         for part, rows in parts.items():
             own = rows & (names == name)
             if own.any():
-                rate = float((codes != predicted)[own].mean())
-                low, high = wilson_interval(rate, effective * own.sum())
+                each = np.ones(own.sum()) if weight is None else weight[own]
+                rate = float(each @ (codes != predicted)[own] / each.sum())
+                low, high = wilson_interval(rate, effective * effective_rows(each))
                 entry[part] = {"value": rate, "low": low, "high": high, "rows": int(own.sum())}
         result.append(entry)
     return result
 
 
 def label_metric(
-    name: str, confusion: np.ndarray, positive: int = 1, effective: float = 1.0
+    name: str,
+    confusion: np.ndarray,
+    positive: int = 1,
+    effective: float = 1.0,
+    counts: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Return a metric of predicted labels with its interval and that of the best constant.
 
-    It is the majority class for the accuracy, and the positive class for F1.
+    It is the majority class for the accuracy, and the positive class for F1.  ``counts`` are the
+    numbers of rows of each class, where the confusion matrix has weights.
     """
     rows = confusion.sum(axis=1)
+    counts = rows if counts is None else counts
+    present = rows > 0
+    each = np.divide(rows, counts, out=np.zeros(len(rows)), where=present)
     value = label_score(name, confusion, positive)
     constants = [np.outer(rows, called) for called in np.eye(len(rows), dtype=rows.dtype)]
     baseline = max(label_score(name, constant, positive) for constant in constants)
     if name == "accuracy":
-        low, high = wilson_interval(value, effective * confusion.sum())
+        low, high = wilson_interval(value, effective * rows.sum() ** 2 / (rows @ each))
     elif name == "balanced_accuracy":
-        present = rows > 0
-        count = effective * rows[present] + Z**2
-        recall = (effective * np.diag(confusion)[present] + Z**2 / 2) / count
+        count = effective * counts[present] + Z**2
+        right = np.diag(confusion)[present] / each[present]
+        recall = (effective * right + Z**2 / 2) / count
         half = Z * np.sqrt((recall * (1 - recall) / count).sum()) / present.sum()
         low, high = max(0.0, value - half), min(1.0, value + half)
     else:  # resample each row of the confusion matrix
         rng = np.random.default_rng(0)
-        probabilities = confusion / np.maximum(rows, 1)[:, None]
-        drawn = np.ceil(effective * rows).astype(int)
+        probabilities = confusion / np.where(present, rows, 1)[:, None]
+        drawn = np.ceil(effective * counts).astype(int)
         pairs = zip(drawn, probabilities, strict=True)
         resampled = np.stack([rng.multinomial(n, p, N_RESAMPLES) for n, p in pairs], axis=1)
+        resampled = resampled * each[:, None]
         values = [label_score(name, matrix, positive) for matrix in resampled]
         low, high = np.quantile(values, [0.025, 0.975])
     return _metric(name, value, low, high, baseline)
+
+
+def effective_rows(weight: np.ndarray) -> float:
+    """Return Kish's effective sample size: how many rows of equal weight say as much."""
+    return float(weight.sum() ** 2 / (weight @ weight))
 
 
 def wilson_interval(proportion: float, rows: float) -> tuple[float, float]:
@@ -190,20 +213,27 @@ def auc_metric(scores: np.ndarray, positive: np.ndarray, effective: float = 1.0)
 
 
 def probability_metrics(
-    probabilities: np.ndarray, codes: np.ndarray, effective: float = 1.0
+    probabilities: np.ndarray,
+    codes: np.ndarray,
+    effective: float = 1.0,
+    weight: np.ndarray | None = None,
 ) -> list[dict[str, Any]]:
     """Return log loss and Brier score (that of the second class for two) with intervals."""
     truth, rows = np.eye(probabilities.shape[1])[codes], np.arange(len(codes))
+    weight = np.ones(len(codes)) if weight is None else weight
+    n_rows = max(1.0, effective * effective_rows(weight))
+    share = weight / weight.sum()
 
     def losses(p: np.ndarray) -> dict[str, np.ndarray]:
         squares = ((p - truth) ** 2).sum(axis=1) * (0.5 if truth.shape[1] == 2 else 1.0)
         return {"log_loss": -np.log(np.clip(p[rows, codes], 1e-15, 1.0)), "brier": squares}
 
-    constant, metrics = losses(np.broadcast_to(truth.mean(axis=0), truth.shape)), []
+    constant, metrics = losses(np.broadcast_to(share @ truth, truth.shape)), []
     for name, loss in losses(probabilities).items():
-        value, error = loss.mean(), Z * loss.std() / np.sqrt(max(1.0, effective * len(codes)))
+        value = share @ loss
+        error = Z * np.sqrt(share @ (loss - value) ** 2 / n_rows)
         low, high = max(0.0, value - error), value + error
-        metrics.append(_metric(name, value, low, high, constant[name].mean()))
+        metrics.append(_metric(name, value, low, high, share @ constant[name]))
     return metrics
 
 
@@ -221,18 +251,21 @@ def _of_class(held: HeldOut, code: int) -> np.ndarray:
 
 def class_curves(held: HeldOut, positive: np.ndarray, code: int) -> dict[str, Any]:
     """Return ROC, precision and recall, and calibration of a class against the others."""
-    curves: dict[str, Any] = dict(threshold_curves(_of_class(held, code), positive))
+    curves: dict[str, Any] = dict(threshold_curves(_of_class(held, code), positive, held.weight))
     if held.probabilities is not None:
-        curves["calibration"] = calibration_bins(held.probabilities[:, code], positive)
+        probability = held.probabilities[:, code]
+        curves["calibration"] = calibration_bins(probability, positive, held.weight)
     return curves
 
 
-def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list[list[float]]]:
+def threshold_curves(
+    values: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> dict[str, list[list[float]]]:
     """Return (false positive rate, true positive rate) and (recall, precision) by threshold."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a class may be missing in given data
         false_rate, true_rate, _ = roc_curve(positive, values, drop_intermediate=False)
-        precision, recall, _ = precision_recall_curve(positive, values)
+        precision, recall, _ = precision_recall_curve(positive, values, sample_weight=weight)
     # From the largest threshold on, without scikit-learn's end point (0, 1).
     pairs = np.column_stack([recall, precision])[-2::-1]
     rates = np.column_stack([false_rate, true_rate])
@@ -249,21 +282,29 @@ def _thinned(points: np.ndarray) -> list[list[float]]:
     return [[round(float(x), 6), round(float(y), 6)] for x, y in np.nan_to_num(points)]
 
 
-def calibration_bins(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+def calibration_bins(
+    probability: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> list[dict[str, float]]:
     """Return predicted and observed frequency of the positive class by tenths of probability."""
     bins, result = np.minimum((probability * 10).astype(int), 9), []
     for k in np.unique(bins).tolist():
         own = bins == k
-        predicted, observed = float(probability[own].mean()), float(positive[own].mean())
+        share = None if weight is None else weight[own]
+        predicted, observed = (
+            float(np.average(values[own], weights=share)) for values in (probability, positive)
+        )
         ends = {"from": k / 10, "to": (k + 1) / 10, "rows": int(own.sum())}
         result.append(ends | {"predicted": predicted, "observed": observed})
     return result
 
 
-def threshold_table(probability: np.ndarray, positive: np.ndarray) -> dict[str, list[Any]]:
+def threshold_table(
+    probability: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> dict[str, list[Any]]:
     """Return positive predictions, and right ones among them, from each probability on."""
-    called = [int((probability >= at).sum()) for at in THRESHOLDS]
-    right = [int((positive & (probability >= at)).sum()) for at in THRESHOLDS]
+    weight = np.ones(len(positive)) if weight is None else weight
+    called = [round(float(weight @ (probability >= at))) for at in THRESHOLDS]
+    right = [round(float(weight @ (positive & (probability >= at)))) for at in THRESHOLDS]
     return {"at": list(THRESHOLDS), "called": called, "found": right}
 
 
@@ -344,7 +385,8 @@ def evaluation_warnings(
     messages = []
     if held.probabilities is not None and held.scores.ndim == 1:
         probability = held.probabilities[:, 1]
-        differ = 100 * np.mean((held.scores > 0) != (probability > 0.5))
+        other = (held.scores > 0) != (probability > 0.5)
+        differ = 100 * np.average(other, weights=held.weight)
         if threshold is not None:
             messages.append(
                 f"The class is {threshold.positive} from a {threshold.scale} of {threshold.at:.3g} "
@@ -363,7 +405,7 @@ def evaluation_warnings(
             "On held-out rows the model cannot be told from a constant prediction: its interval "
             f"reaches down to {first['low']:.3f}."
         )
-    least = min(sum(row) for row in evaluation["confusion"])
+    least = np.bincount(held.codes, minlength=len(held.classes)).min()
     if least < 20:
         messages.append(f"The smallest class has {least} held-out rows: its rates are rough.")
     return messages

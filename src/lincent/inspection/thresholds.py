@@ -47,6 +47,9 @@ class HeldOut:
         Where the predictions come from, in words.
     effective : float
         Fraction of the rows that intervals are computed for, less than 1 for out-of-fold rows.
+    weight : ndarray of shape (n_rows,) or None
+        Weights that give the rows the class frequencies of the table, where they are a sample with
+        more of a rare class.
     """
 
     rows: np.ndarray
@@ -57,6 +60,11 @@ class HeldOut:
     folds: np.ndarray
     how: str
     effective: float = 1.0
+    weight: np.ndarray | None = None
+
+    def confusion(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the confusion matrix of predicted class codes."""
+        return confusion_matrix(self.codes, predicted, len(self.classes), self.weight)
 
 
 @dataclass(frozen=True)
@@ -184,18 +192,23 @@ def choose_threshold(
         by, score = f"--costs {cost_text(metric)}", partial(cost_per_row, costs=prices)
     values = toward(side, held.scores, held.probabilities)
     is_positive = (held.codes == side).astype(np.intp)
+    weight = np.ones(len(values)) if held.weight is None else held.weight
     predicted = np.zeros(len(values), dtype=np.intp)
     for fold in np.unique(held.folds):
-        own = held.folds == fold
-        predicted[own] = values[own] >= _best(score, values[~own], is_positive[~own])
+        own, rest = held.folds == fold, held.folds != fold
+        best = _best(score, values[rest], is_positive[rest], weight[rest])
+        predicted[own] = values[own] >= best
     scale = SCORE if held.probabilities is None else PROBABILITY
-    best = _best(score, values, is_positive)
+    best = _best(score, values, is_positive, weight)
     threshold = DecisionThreshold(plain(classes[side]), best, scale, by)
     return threshold, np.where(predicted == 1, side, 1 - side)
 
 
 def _best(
-    score: Callable[[np.ndarray], float], values: np.ndarray, is_positive: np.ndarray
+    score: Callable[[np.ndarray], float],
+    values: np.ndarray,
+    is_positive: np.ndarray,
+    weight: np.ndarray,
 ) -> float:
     """Return the threshold with the largest score; between two values, where no sample lies."""
     distinct = np.unique(values)
@@ -203,7 +216,7 @@ def _best(
         distinct = np.unique(np.quantile(values, np.linspace(0, 1, MAX_CANDIDATES)))
     candidates = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     predictions = ((values >= at).astype(np.intp) for at in candidates)
-    scores = [score(confusion_matrix(is_positive, called, 2)) for called in predictions]
+    scores = [score(confusion_matrix(is_positive, called, 2, weight)) for called in predictions]
     # The middle of those that are equally good.
     best = np.flatnonzero(np.isclose(scores, max(scores), rtol=0, atol=1e-12))
     return float(candidates[best[len(best) // 2]])

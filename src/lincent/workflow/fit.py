@@ -42,7 +42,6 @@ from lincent.inspection.thresholds import (
     cost_per_row,
     given_threshold,
 )
-from lincent.model_selection.metrics import confusion_matrix
 from lincent.tables.encoder import table_pipeline
 from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
@@ -272,8 +271,7 @@ def _costs(costs: Mapping[str, float], held: HeldOut, predicted: np.ndarray) -> 
     names = [str(plain(label)) for label in held.classes]
 
     def mean(codes: np.ndarray) -> float:
-        confusion = confusion_matrix(held.codes, codes, len(names))
-        return cost_per_row(confusion, [costs[name] for name in names])
+        return cost_per_row(held.confusion(codes), [costs[name] for name in names])
 
     always = {name: mean(np.full(len(predicted), code)) for code, name in enumerate(names)}
     own = {"per_row": mean(predicted), "own_threshold": mean(predicted_codes(held.scores))}

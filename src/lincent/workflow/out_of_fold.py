@@ -22,6 +22,7 @@ from lincent.model_selection.folds import make_folds
 from lincent.tables.formats import pa
 from lincent.tables.infer import PreparedTable, independent_fraction
 from lincent.tables.schema import is_text, plain_array, text_to_numbers, with_nulls
+from lincent.tables.weighted import poststratified
 
 N_SPLITS = 5
 EFFECTIVE = 1 / (1 + N_SPLITS / (N_SPLITS - 1))
@@ -68,8 +69,13 @@ def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldO
             own = getattr(classifier, "out_of_fold_probabilities_", None)
             own = None if own is None else np.asarray(own)[rows]
             folds = table.hashes[rows] % np.uint64(N_SPLITS)
-            how = f"{len(rows)} rows, each scored by models fitted without it"
-            return HeldOut(rows, codes[rows], classes, scores[rows], own, folds, how, effective)
+            count, weight = f"{len(rows)}", None
+            if len(rows) < len(codes):  # a sample with more of a rare class
+                count += f" of {len(codes)}"
+                weight = poststratified(codes[rows], np.ones(len(rows)), np.bincount(codes))
+            how = f"{count} rows, each scored by models fitted without it"
+            sample = rows, codes[rows], classes, scores[rows], own, folds, how, effective, weight
+            return HeldOut(*sample)
     splits = make_splits(table, random_state)
     if not splits:
         return None
@@ -120,7 +126,8 @@ def evaluate_rows(
             numbers, bad = text_to_numbers(values, table.table.decimal)
             values = with_nulls(values) if bad.any() else pa.array(numbers, from_pandas=True)
         side = positive_code(held.classes, positive) if len(held.classes) == 2 else -1
-        errors = errors_by_group(values.to_pandas(), held.codes, predicted, side, held.effective)
+        groups, rest = values.to_pandas(), (side, held.effective, held.weight)
+        errors = errors_by_group(groups, held.codes, predicted, *rest)
         evaluation["by"] = {"column": by, "groups": errors}
     return {"held_out": evaluation, **notable_rows(held, table)}
 
