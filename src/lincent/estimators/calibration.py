@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from lincent import _console
 from lincent.estimators.problem import HostTraining, binary_tasks, combine_scores
@@ -164,7 +163,7 @@ def fit_softmax(
         """Return the loss, its gradient and its Hessian, a block of samples at a time."""
         loss, gradient = float(shrink / 2 * (at @ at) - at @ wanted), shrink * at - wanted
         hessian = shrink * np.eye(2)
-        for block in gen_batches(m, size):
+        for block in (slice(start, start + size) for start in range(0, m, size)):
             x, share = scores[:, block], fraction[block]
             # log p is target.z - log sum exp z
             p, normalizer = _softmax(at[0] * x + (at[1] * frequency)[:, None], axis=0)
@@ -276,12 +275,12 @@ def fit_without_folds(model: Any, training: HostTraining) -> list[FoldFit]:
     """Fit a copy of the model without each of five folds."""
     fold = calibration_folds(training.X, training.codes, training.weight)
     fits: list[FoldFit] = []
-    n_folds = int(fold.max(initial=-1)) + 1
+    n_folds, pairwise = int(fold.max(initial=-1)) + 1, is_pairwise(model)
     for k in range(n_folds):
         _console.step("out-of-fold scores, fold", k, n_folds)
         rows = fold != k  # of all folds at the end: masks, which are smaller than indices
         part = training.fold(np.flatnonzero(rows))
-        part = part.with_features(part.X[:, rows]) if is_pairwise(model) else part
+        part = part.with_features(part.X[:, rows]) if pairwise else part
         fits.append((model._fit_fold(part), rows, fold == k))
     return fits
 

@@ -32,7 +32,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.blas import dtrmm
-from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -74,10 +73,10 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     # A megabyte at a time (5,000 x 5,000: a third of the time of one large part).
     step = max(1, 2**17 // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
-        for block in gen_batches(X.shape[0], step):
-            part = squared_distances(X[block], points)
+        for start in range(0, X.shape[0], step):
+            part = squared_distances(X[start : start + step], points)
             part *= -scale
-            np.exp(part, out=kernel[block])
+            np.exp(part, out=kernel[start : start + step])
         return kernel
     # -scale |x - c|^2 is the product of (x, |x|^2, 1) and (2 scale c, -scale, -scale |c|^2).
     origin, n = points.mean(axis=0), points.shape[1]
@@ -87,9 +86,9 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     np.multiply(centered, 2.0 * scale, out=right[:, :n])
     np.einsum("ij,ij->i", left[:, :n], left[:, :n], out=left[:, n])
     right[:, n + 1] *= np.einsum("ij,ij->i", centered, centered)
-    for block in gen_batches(X.shape[0], step):
-        part = kernel[block]
-        np.dot(left[block], right.T, out=part)
+    for start in range(0, X.shape[0], step):
+        part = kernel[start : start + step]
+        np.dot(left[start : start + step], right.T, out=part)
         np.minimum(part, 0.0, out=part)
         np.exp(part, out=part)
     return kernel
@@ -175,7 +174,8 @@ def local_scores(
     place, scores = namespace_of(X), np.empty((X.shape[0], len(linear)))
     # On a device a gigabyte of entries at a time.
     step = BLOCK_ROWS if place is HOST else 2**27 // (X.shape[1] + 2 * len(centers))
-    for part in gen_batches(X.shape[0], max(step, 1)):
+    for start in range(0, X.shape[0], max(step, 1)):
+        part = slice(start, start + max(step, 1))
         rows = X[part].astype(np.float64, copy=False) if place is HOST else place.doubles(X[part])
         block = rows @ place.send(linear.T) + place.send(intercept)
         distances = squared_distances(rows, centers)

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
@@ -340,8 +339,8 @@ class Trees:
     def leaves(self, X: np.ndarray) -> np.ndarray:
         """Return the feature of the leaf of each sample in each tree: (n_samples, n_trees)."""
         out = np.empty((len(X), len(self.roots)), dtype=np.int32)
-        for part in gen_batches(len(X), LEAF_ROWS):
-            rows = np.ascontiguousarray(X[part])
+        for start in range(0, len(X), LEAF_ROWS):
+            rows = np.ascontiguousarray(X[start : start + LEAF_ROWS])
             flat, has_missing = rows.ravel(), bool(np.isnan(rows).any())
             node = np.tile(self.roots, len(rows))
             first = np.repeat(np.arange(len(rows), dtype=np.int32) * X.shape[1], len(self.roots))
@@ -355,7 +354,7 @@ class Trees:
                 at = self.left[at] + right
                 node[active] = at
                 active = active[self.column[at] < 0]
-            out[part] = self.column[node].reshape(len(rows), -1)
+            out[start : start + LEAF_ROWS] = self.column[node].reshape(len(rows), -1)
         return out
 
     def scores(self, X: Any, values: np.ndarray) -> np.ndarray:

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import gen_batches
 
 from lincent.estimators.problem import HostTraining, predicted_codes
 from lincent.estimators.remote import DaskTraining, DeviceTraining, Training
@@ -64,7 +63,8 @@ class LinearModels:
     def __call__(self, X: Any) -> np.ndarray:
         scores, place = np.empty((X.shape[0], self.width)), namespace_of(X)
         coef = place.send(self.coef)
-        for block in gen_batches(X.shape[0], BLOCK_ROWS):
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
             rows = place.doubles(X[block])
             features = rows if self.mapping is None else self.mapping(rows)
             scores[block] = np.asarray(place.fetch(features @ coef)) + self.intercept
