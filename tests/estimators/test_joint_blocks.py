@@ -35,7 +35,7 @@ def test_the_same_rows_as_in_memory(count, place):
     training = open_training(model, PLACES[place](X), y, weight)
     rows, columns = tabular.sample_of_remote(training, 7, count)
     data = TrainingRows(X, row_hashes(X, 7), y, weight, None)
-    expected = data[data.sample(count)].merged()
+    expected = data[data.sample(count, data.totals)].merged()
     np.testing.assert_array_equal(rows.keys, expected.keys)
     np.testing.assert_array_equal(rows.Z, expected.Z)
     np.testing.assert_array_equal(rows.weight, expected.weight)

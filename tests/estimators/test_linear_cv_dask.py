@@ -200,7 +200,7 @@ def test_a_search_without_a_model(data):
         ({"cv": KFold(3)}, "no positions to index"),
         ({"cv": [(np.arange(9), np.arange(9))]}, "no positions to index"),
         ({"cv": StratifiedKFold(3, shuffle=True)}, "no positions to index"),
-        ({"cv": 1}, "at least 2 folds"),
+        ({"cv": 1}, r"'cv' .* an int in the range \[2, inf\)"),
         ({"cv": np.zeros(M)}, "one whole number"),
         ({"cv": np.zeros(M - 1, dtype=int)}, f"X has {M} rows and cv has {M - 1}"),
         ({"cv": -np.ones(M, dtype=int)}, "gives no folds"),

@@ -65,6 +65,19 @@ def test_training_rows_in_a_table_are_counted_and_left_out(make_table, tmp_path)
     assert suspects == [entry["row"] + 31 for entry in alone["suspected_label_errors"]]
 
 
+def test_a_table_without_the_columns_or_without_rows_fails(make_table):
+    table = make_table(200)
+    model = fit_table(table, "churn", method="quick")
+    others = check_table(model, table.rename(columns=str.upper))
+    failed = {one["column"] for one in others["findings"] if one["failed"]}
+    assert not others["passed"]
+    assert failed == {column.name for column in model.schema.columns}
+    assert others["rows"] == 200
+    nothing = check_table(model, table[:0])
+    assert not nothing["passed"]
+    assert nothing["findings"][0]["message"] == "the table has no rows"
+
+
 def test_of_many_rows_a_sample_is_kept():
     rng = np.random.default_rng(0)
     hashes = rng.integers(0, 2**64, 3 * MOST_HASHES, dtype=np.uint64)

@@ -116,7 +116,8 @@ class Source(ABC):
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         """Return the weighted means of the two classes, negative first: one pass."""
         local = 1.0 if weight.strides == (0,) else self.namespace.send(weight)
-        split = self.namespace.empty((2, len(sign)))
+        empty = np.empty if self.namespace is HOST else self.namespace.empty
+        split = empty((2, len(sign)))
         split[1] = local * (sign > 0)
         split[0] = local - split[1]
         totals = [float(side.sum()) for side in split]

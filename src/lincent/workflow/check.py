@@ -121,6 +121,7 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         columns = tuple(c for c in model.schema.columns if c.name in names)
         frame = to_frame(replace(model.schema, columns=columns), batch, check.odd)
         complete = len(columns) == len(model.schema.columns)
+        check.rows += batch.data.num_rows  # also where no column is left
         check.add(frame, model.score_batch(batch, frame) if complete else None)
         if target in names:
             with contextlib.suppress(ValueError):  # no classes at all
@@ -152,7 +153,6 @@ class TableCheck:
 
     def add(self, frame: Any, scored: dict[str, np.ndarray] | None) -> None:
         """Count rows as ``to_frame`` returns them, and their predictions."""
-        self.rows += len(frame)
         self.seen.update(frame.columns)
         for name, part in self.inputs.items():
             if name in frame:
@@ -176,6 +176,8 @@ class TableCheck:
             for column in self.schema.columns
             if self.rows and self.seen.isdisjoint(column.inputs)
         ]
+        if not self.rows:
+            findings = [_finding("", "schema", True, "the table has no rows")]
         for name, (count, where) in self.odd.unreadable.items():
             failed = count >= BEYOND * self.rows
             message = f"{count} cells are not as in training: {where}"

@@ -253,6 +253,7 @@ def _scored_batches(
         new = model.score_batch(
             batch, frame, explainer, contributions=contributions, reasons=reasons
         )
+        check.rows += batch.data.num_rows
         check.add(frame, new)
         names = [prefix + name for name in new]
         for name in names:
