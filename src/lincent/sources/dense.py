@@ -216,7 +216,7 @@ def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> R
         else:
             array = np.empty(X.shape, dtype=np.float32)
             np.subtract(X, center, out=array, casting="same_kind")
-        array *= sign[:, None]
+        array *= sign.astype(np.float32)[:, None]
         flat = array.reshape(-1)
         return Float32Rows(array) if float(flat @ flat) < LARGEST else None
 
