@@ -31,6 +31,10 @@ class TestVerbs:
         w = weights()
         same(source.gram(w), plain().T @ np.diag(w) @ plain())
 
+    def test_outer(self, source):
+        w = weights(N)
+        same(source.outer(w), plain() @ np.diag(w) @ plain().T)
+
     def test_array(self, source):
         same(source.array(), plain())
 

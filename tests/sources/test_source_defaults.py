@@ -38,6 +38,7 @@ def test_products_that_have_a_default(sources):
     least, known = sources
     ruler, center = np.random.default_rng(0).normal(size=(N, 2)), weights(N)
     same(least.local_sizes(ruler, center), known.local_sizes(ruler, center))
+    same(least.outer(weights(N)), known.outer(weights(N)))
     same(least.signed(signs()), signs()[:, None] * plain())
     same(least.project(weights(N)), plain() @ weights(N))
     same(least.combine(weights()), weights() @ plain())

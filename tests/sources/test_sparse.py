@@ -20,6 +20,7 @@ def test_every_verb_gives_the_numbers_of_dense_rows(source):
     same(source.project(v), known.project(v))
     same(source.combine(w), known.combine(w))
     same(source.gram(w), known.gram(w))
+    same(source.outer(v), known.outer(v))
     same(source.array(), plain())
     same(source.class_means(signs(), w), known.class_means(signs(), w))
     same(source.column_scale(center), known.column_scale(center))

@@ -48,6 +48,10 @@ class ArrayNamespace:
         """Return X' w; w is one vector or a few columns."""
         return X.T @ w
 
+    def square_sums(self, X: Any) -> Any:
+        """Return the sum of squares of each column."""
+        return np.einsum("ij,ij->j", X, X)
+
     def down(self, values: Any, reduce: str) -> Any:
         """Return a reduction of each column (sum, min, max, all)."""
         return getattr(self.xp, reduce)(values, axis=0)
@@ -116,6 +120,9 @@ class DeviceNamespace(ArrayNamespace):
         total = xp.sum(xp.matmul(xp.permute_dims(weights, (0, 2, 1)), batch), axis=0).T
         total = total + X[head:].T @ columns[head:]
         return total if w.ndim == 2 else total[:, 0]
+
+    def square_sums(self, X: Any) -> Any:
+        return self.down(X * X, "sum")
 
     def down(self, values: Any, reduce: str) -> Any:
         m, n = (int(k) for k in values.shape)

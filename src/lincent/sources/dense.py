@@ -209,14 +209,17 @@ def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> R
     if index is not None:
         X, sign = X[index], sign[index]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        if np.all(np.abs(center) <= NEAR_ZERO * X[some_rows(X.shape[0])].std(axis=0)):
-            # Rounding first is faster, and costs no digits where the center is close to zero.
-            array: Any = np.array(X, dtype=np.float32, order="C")
-            array -= center.astype(np.float32)
-        else:
-            array = np.empty(X.shape, dtype=np.float32)
-            np.subtract(X, center, out=array, casting="same_kind")
-        array *= sign[:, None]
+        # Rounding first is faster, and costs no digits where the center is close to zero.
+        near = np.all(np.abs(center) <= NEAR_ZERO * X[some_rows(X.shape[0])].std(axis=0))
+        middle, side = center.astype(np.float32) if near else center, sign.astype(np.float32)
+        array: Any = np.empty(X.shape, dtype=np.float32)
+        for part in cache_blocks(*X.shape):
+            rows, block = X[part], array[part]
+            if near:
+                np.copyto(block, rows, casting="same_kind")
+                rows = block
+            np.subtract(rows, middle, out=block, casting="same_kind")
+            block *= side[part, None]
         flat = array.reshape(-1)
         return Float32Rows(array) if float(flat @ flat) < LARGEST else None
 

@@ -89,7 +89,7 @@ class DeviceRows(RowsBase):
         return np.asarray(self.namespace.fetch(self.array))
 
     def column_scale(self) -> Vector:
-        squares = self.namespace.down(self.array**2, "sum")
+        squares = self.namespace.square_sums(self.array)
         return root_mean(self.namespace.fetch(squares), self.shape[0])
 
 

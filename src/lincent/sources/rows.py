@@ -5,7 +5,7 @@ A ``Source`` knows where X is stored.  A new one has ``block``, which reads some
 
     project(v)     X v          one number per row
     combine(w)     X' w         one number per column (w may have several columns)
-    gram(w)        X' diag(w) X, for problems that are solved as one
+    gram(w)        X' diag(w) X, and outer(w) = X diag(w) X', for problems that are solved as one
     take(index)    the signed rows with these indices, few enough to hold
 
 ``local_project`` and ``local_combine`` are the first two for vectors in the namespace of the rows.
@@ -109,8 +109,7 @@ class Source(ABC):
     def column_scale(self, center: Vector) -> Vector:
         """Return the root of the mean square of x - center, 1 where that is 0."""
         middle = self.namespace.send(center)
-        squares = ((self.block(part) - middle) ** 2 for part in self.blocks())
-        each = (self.namespace.down(part, "sum") for part in squares)
+        each = (self.namespace.square_sums(self.block(part) - middle) for part in self.blocks())
         return root_mean(self._summed(each, center.shape), self.shape[0])
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
@@ -179,6 +178,11 @@ class Source(ABC):
         root = self.namespace.doubles(w)[:, None] ** 0.5
         scaled = (self.block(part) * root[part] for part in self.blocks())
         return self._summed((rows.T @ rows for rows in scaled), (self.shape[1], self.shape[1]))
+
+    def outer(self, w: Vector) -> Matrix:
+        """Return X diag(w) X'."""
+        scaled = self.array() * np.sqrt(w)
+        return np.asarray(scaled @ scaled.T)
 
     def signed(self, sign: Vector) -> Any:
         """Return diag(sign) X, sparse where X is."""
@@ -338,15 +342,14 @@ class SignedRows(RowsBase):
         return gram
 
     def outer(self, weight: Vector) -> Matrix:
-        if not self.sparse:
-            return self.materialize().outer(weight)
-        # (S - y l') W (S - y l')', by rank-one corrections again.
-        S, sign, center = self.factors()
-        scaled = S * np.sqrt(weight)
-        outer = np.asarray((scaled @ scaled.T).toarray(), dtype=np.float64)
-        v = S @ (weight * center)
-        outer -= v[:, None] * sign
-        outer -= sign[:, None] * (v - float(weight @ center**2) * sign)
+        # y y' * [(X - 1 l') W (X - 1 l')'], by rank-one corrections again.
+        v = self.source.project(weight * self.center)
+        outer = self.source.outer(weight)
+        outer -= v[:, None]
+        outer -= v - float(weight @ self.center**2)
+        sign = self._host_sign()
+        outer *= sign
+        outer *= sign[:, None]
         return outer
 
     def take(self, index: Index) -> Rows:

@@ -51,6 +51,10 @@ class SparseSource(Source):
         product = weighted.T @ weighted
         return np.asarray(product.toarray(), dtype=np.float64)
 
+    def outer(self, w: Vector) -> Matrix:
+        columns = self._stored(self.X.data * np.sqrt(w)[self.X.indices])
+        return np.asarray((columns @ columns.T).toarray(), dtype=np.float64)
+
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
         return SignedRows(SparseSource(self.X[index]), sign[index], center)
 
