@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent import FQCC, LCC, lcc_path
+from lincent import FQCC, LCC, AutoLCC, lcc_path
 from support.samples import apart, two_classes
 
 X, Y = two_classes(m=40, n=3)
@@ -82,6 +82,16 @@ class TestData:
         model, plain = LCC().fit(rows, labels), LCC().fit(X, Y)
         assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
         assert len(model.classes_) == 2
+
+    @pytest.mark.parametrize("estimator", [LCC, AutoLCC])
+    @pytest.mark.parametrize("dtype", [None, "string", "category"])
+    def test_missing_text(self, estimator, dtype):
+        labels = np.array(["no", "yes"], dtype=object)[Y]
+        labels[3] = None
+        if dtype is not None:
+            labels = pytest.importorskip("pandas").Series(labels, dtype=dtype)
+        with pytest.raises(ValueError, match=r"contains NaN: 1 of 40 are missing.* row 3 \(from 0"):
+            estimator().fit(X, labels)
 
     def test_missing_labels(self):
         labels = Y.astype(float)

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lincent import LCC
 from lincent._errors import AppError
-from lincent.export import load_model, save_model
+from lincent.export import export_model, load_model, save_model
 from lincent.model_selection import compare
 from lincent.workflow import check_table, explain_model, fit_table, predict_table
 from lincent.workflow.check import MOST_HASHES, pack_hashes, training_rows
@@ -76,6 +77,21 @@ def test_a_table_without_the_columns_or_without_rows_fails(make_table):
     nothing = check_table(model, table[:0])
     assert not nothing["passed"]
     assert nothing["findings"][0]["message"] == "the table has no rows"
+
+
+def test_an_estimator_is_no_model(make_table, tmp_path):
+    table, path = make_table(60), tmp_path / "m"
+    calls = (
+        lambda model: save_model(model, path),
+        lambda model: export_model(model, path),
+        lambda model: predict_table(model, table),
+        lambda model: explain_model(model, table),
+        lambda model: check_table(model, table),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match=r"model is a LCC, not a lincent.workflow.Model: give"):
+            call(LCC())
+    assert not path.exists()
 
 
 def test_of_many_rows_a_sample_is_kept():

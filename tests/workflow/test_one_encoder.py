@@ -116,6 +116,13 @@ def test_columns_that_are_left_out_are_the_same_both_ways(seed, tmp_path):
     expected = direct.decision_function(new)
     found = model.pipeline.decision_function(to_frame(model.schema, read_table(new)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)  # terms in another order
+    # New rows need not have the columns that were left out: a leak is not known before.
+    scores = direct.decision_function(new.drop(columns=list(odd)))
+    np.testing.assert_array_equal(scores, expected)
+    with pytest.raises(ValueError, match="feature names"):
+        direct.decision_function(new.drop(columns=[*odd][:1]).assign(another=1.0))
+    with pytest.raises(ValueError, match="feature names"):
+        direct.decision_function(new.drop(columns=[model.schema.names[0]]))
     importances = dict(zip(whole.columns, direct.feature_importances_, strict=True))
     assert all(importances[name] == 0 for name in odd)
 

@@ -51,8 +51,14 @@ from lincent.sources.gradients import (
 from lincent.sources.hashing import row_hashes
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.shared_reads import merge_results
-from lincent.sources.source import Kind, kind_of, open_source
-from lincent.tables.encoder import NamedColumns, TableEncoder, named_columns, select_categorical
+from lincent.sources.source import Kind, in_memory, kind_of, open_source
+from lincent.tables.encoder import (
+    NamedColumns,
+    TableEncoder,
+    frame_columns,
+    named_columns,
+    select_categorical,
+)
 from lincent.tables.infer import columns_left_out
 from lincent.tables.weighted import (
     Columns,
@@ -339,9 +345,14 @@ class TableClassifier(BaseEstimator):
         return everything[[name not in left_out for name in table.names]]
 
     def _named(self, X: Any) -> NamedColumns:
-        """Return the columns of X that are used."""
-        table = named_columns(self, X, None, reset=False)
-        return table.select(self._used) if len(self._used) < len(table.names) else table
+        """Return the columns of X that are used; a frame may lack those that ``fit`` left out."""
+        if len(self._used) == self.n_features_in_:
+            return named_columns(self, X, None, reset=False)
+        used = self.feature_names_in_[self._used].tolist()
+        given = {*getattr(X, "columns", ())}
+        if {*used} <= given < {*self.feature_names_in_}:
+            return frame_columns(in_memory(X)[used], None)
+        return named_columns(self, X, None, reset=False).select(self._used)
 
     @property
     def _sources(self) -> np.ndarray:

@@ -30,6 +30,7 @@ from lincent.sources.source import (
     package_of,
     to_numpy,
 )
+from lincent.tables.encoder import is_missing
 
 Strategy: TypeAlias = Literal["ovr", "ovo"]
 StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
@@ -132,9 +133,18 @@ def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray
 
 
 def check_convertible(y: Any, name: str = "y") -> None:
-    """Raise an error for labels that NumPy would change: masked ones, and text that ends in NUL."""
+    """Raise an error for labels that are missing, or that end in a byte NumPy would drop."""
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
         raise ValueError(f"{name} has masked entries: leave these rows out.")
+    listed = isinstance(y, list | tuple | np.ndarray) or package_of(y) in ("pandas", "polars")
+    if listed and getattr(getattr(y, "dtype", None), "kind", "O") == "O":
+        values = np.asarray(y, dtype=object).ravel().tolist()
+        missing = [row for row, label in enumerate(values) if is_missing(label)]
+        if missing:
+            raise ValueError(
+                f"Input {name} contains NaN: {len(missing)} of {len(values)} are missing, the "
+                f"first in row {missing[0]} (from 0). Leave these rows out."
+            )
     if isinstance(y, np.ndarray):
         return
     converted = isinstance(y, list | tuple) or package_of(y) == "polars"

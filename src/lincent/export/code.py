@@ -15,7 +15,7 @@ from lincent._errors import AppError, first_line
 from lincent._files import check_output, write_file
 from lincent.estimators.base import has_pairs
 from lincent.export import evaluator
-from lincent.export.model import Model
+from lincent.export.model import Model, require_model
 from lincent.export.onnx import graph_answers, onnx_bytes
 from lincent.export.sql import sql_query
 from lincent.inspection.attribution import ROWS
@@ -74,6 +74,7 @@ def export_model(
     float
         The largest difference, relative for scores above one.
     """
+    require_model(model)
     check_output(output, force=force)
     content = export_bytes(model, format, table)
     frames = [drawn_rows(model)]

@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from lincent.inspection.attribution import Explainer
 
 
+def require_model(model: Any) -> None:
+    """Raise an error for what is no result of ``fit_table``, such as an estimator or a path."""
+    if not isinstance(model, Model):
+        raise TypeError(
+            f"model is a {type(model).__name__}, not a lincent.workflow.Model: give the result of "
+            "fit_table or load_model. (Estimators are saved with pickle or skops.)"
+        )
+
+
 @dataclass(frozen=True)
 class Model:
     """A fitted pipeline of encoder and classifier, its schema and a summary of its training.

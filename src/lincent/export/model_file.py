@@ -52,7 +52,7 @@ from lincent.estimators.calibration import Calibration, Softmax
 from lincent.estimators.problem import STRATEGIES, binary_tasks
 from lincent.estimators.registry import BASELINES, ESTIMATORS
 from lincent.estimators.threshold import Nearest, Threshold
-from lincent.export.model import Model, linear_scores
+from lincent.export.model import Model, linear_scores, require_model
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
 from lincent.features.splines import ColumnCurve, IncreasingCurve
 from lincent.features.tree_leaves import Trees
@@ -141,6 +141,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, force: bool = Fals
     force : bool, default=False
         Replace a file that exists.
     """
+    require_model(model)
     write_file(path, dump_model(model), force=force)
 
 

@@ -400,13 +400,18 @@ def named_columns(
                 f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) "
                 f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
             )
-        names = [str(name) for name in X.columns]
-        by_type = [_is_category(column) for column in _series(X)]
-    else:
-        types = [np.float64, np.float32]
-        X = validate_data(estimator, X, reset=reset, dtype=types, ensure_all_finite="allow-nan")
-        names = [f"x{j}" for j in range(X.shape[1])]
-        by_type = [False] * len(names)
+        return frame_columns(X, categorical_features)
+    types = [np.float64, np.float32]
+    X = validate_data(estimator, X, reset=reset, dtype=types, ensure_all_finite="allow-nan")
+    names = [f"x{j}" for j in range(X.shape[1])]
+    by_type = [False] * len(names)
+    return NamedColumns(X, names, select_categorical(categorical_features, names, by_type))
+
+
+def frame_columns(X: Any, categorical_features: Any) -> NamedColumns:
+    """Return the columns of a frame with their names."""
+    names = [str(name) for name in X.columns]
+    by_type = [_is_category(column) for column in _series(X)]
     return NamedColumns(X, names, select_categorical(categorical_features, names, by_type))
 
 
@@ -462,7 +467,7 @@ def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
                 raise TypeError
             if kind == "M":  # days, NaN where missing
                 values = (column - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
-            cells = [np.nan if _is_missing(v) else v for v in column] if kind == "O" else values
+            cells = [np.nan if is_missing(v) else v for v in column] if kind == "O" else values
             values = np.array(cells, dtype=np.float64)
             if values.ndim != 1:
                 raise TypeError
@@ -485,7 +490,7 @@ def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, NaN, pandas.NA or NaT."""
     if value is None:
         return True
@@ -498,7 +503,7 @@ def _is_missing(value: Any) -> bool:
 def _read_words(column: np.ndarray) -> np.ndarray:
     """Return categories as text, None where missing."""
     return np.array(
-        [None if _is_missing(value) else category_text(value) for value in column.tolist()],
+        [None if is_missing(value) else category_text(value) for value in column.tolist()],
         dtype=object,
     )
 

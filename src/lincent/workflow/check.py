@@ -30,7 +30,7 @@ from scipy.special import gammaincc, gammaln, xlogy
 from lincent._errors import listed
 from lincent.estimators.problem import predicted_codes
 from lincent.estimators.validation import plain
-from lincent.export.model import Model
+from lincent.export.model import Model, require_model
 from lincent.export.model_file import summary_errors
 from lincent.tables.formats import pd
 from lincent.tables.infer import PreparedTable, labeled_rows
@@ -114,6 +114,7 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         ``passed``, ``rows``, ``tests`` (their number) and ``findings``: for each the ``column``,
         the ``check``, whether it ``failed``, and a ``message``.
     """
+    require_model(model)
     check, target = TableCheck(model), model.schema.target
     reading = replace(reading, expected_decimal=model.summary.get("decimal"))
     for batch in read_batches(data, model.schema.csv_types(), reading):

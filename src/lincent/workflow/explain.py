@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.export.model import Model, linear_scores
+from lincent.export.model import Model, linear_scores, require_model
 from lincent.inspection.thresholds import HeldOut
 from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction, labeled_rows
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
@@ -57,6 +57,7 @@ def explain_model(
         ``suspected_label_errors``, ``examples`` (some rows as the model takes them), and facts
         about the training.
     """
+    require_model(model)
     summary = model.summary
     explanation: dict[str, Any] = {
         "lincent": model.version,

@@ -17,7 +17,7 @@ import numpy as np
 from lincent._console import silent
 from lincent._errors import AppError
 from lincent._files import atomic_write, check_output, is_stream
-from lincent.export.model import Model, contributions_of
+from lincent.export.model import Model, contributions_of, require_model
 from lincent.inspection.thresholds import check_threshold, given_threshold
 from lincent.sources.source import package_of
 from lincent.tables.formats import CSV, PARQUET, arrow_csv, format_from_name, pa, parquet
@@ -225,6 +225,7 @@ def _scored_batches(
     reading: ReadOptions = DEFAULT_READ,
 ) -> Iterator[Any]:
     """Yield record batches of kept and new columns; count what was done in ``run``."""
+    require_model(model)
     classes = model.classifier.classes_
     if reasons < 0:
         raise AppError(f"reasons is a number of columns, 0 or more, got {reasons}.")
