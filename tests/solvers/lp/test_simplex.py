@@ -322,7 +322,7 @@ def test_a_step_aims_at_the_minimum_of_the_smoothed_program(band, monkeypatch):
     monkeypatch.setattr(
         simplex,
         "clipped_newton_point",
-        lambda program, beta, slope, hessian: asked.append((hessian, slope)),
+        lambda program, beta, slope, hessian, moves: asked.append((hessian, slope)),
     )
     assert near._step(band) == 0.0
     A, missed = program.rows.dense(), near.missed

@@ -287,6 +287,23 @@ def test_coordinates_that_press_against_the_box_are_held():
         assert multiplier > -1e-7
 
 
+def test_where_some_stop_at_the_box_the_others_move_on_to_the_minimum_given_that():
+    moved_on = 0
+    for seed in range(40):
+        program, beta, gradient, H = model(seed)
+        program = replace(program, separation=-np.inf)
+        once = clipped_newton_point(program, beta, gradient, H.copy(), 1)
+        twice = clipped_newton_point(program, beta, gradient, H.copy())
+        stopped = np.abs(once) == 1.0
+        np.testing.assert_array_equal(twice[stopped], once[stopped])
+        if np.any((np.abs(twice) == 1.0) & ~stopped):
+            continue  # projected onto the box
+        slope = gradient + H @ (twice - beta)
+        np.testing.assert_allclose(slope[~stopped], 0.0, atol=1e-7 * np.abs(gradient).max())
+        moved_on += np.any(once != twice)
+    assert moved_on >= 5
+
+
 def test_a_point_held_on_all_sides_stays():
     program, _, _, H = model(0)
     corner = program.farthest_point

@@ -46,6 +46,14 @@ def test_the_seed_does_not_matter(kind):
     assert max(model.n_iter_ for model in models) <= 5 * min(model.n_iter_ for model in models)
 
 
+def test_hundreds_of_dependent_features_are_certified_in_any_order():
+    X, y = workloads.make("one-hot", 2000, 1000, seed=0)
+    model = LCC(random_state=0).fit(X[:, np.random.default_rng(0).permutation(1000)], y)
+    assert model.solver_ == "interior-point"
+    assert model.duality_gap_ <= 1e-9
+    assert model.n_iter_ <= 25
+
+
 def test_tall_data_is_read_a_dozen_times():
     """A read may be of a million rows: their number must not depend on the kind, nor on chance."""
     counts = {}

@@ -10,8 +10,8 @@ The routes of "auto", in the order in which they are tried:
     row-generation     dense classes so far apart that hardly a row violates the margin at a vertex
                        of the box
     screening          many more samples than features: a sample, then the rows near the margin
-    identification     large in both directions, more samples than features: the active rows are
-                       identified by products with the rows alone, then one n x n system
+    identification     many samples for each of many features: the active rows are identified by
+                       Newton steps on a smooth objective, then one n x n system
     dual-identification  sparse, more features than samples: the free features are identified
                        likewise, then one system of the working rows
     row-generation     more features than samples, or separable classes: few rows matter

@@ -226,7 +226,8 @@ def _drive(
         point.offer(bounds)
         gap = bounds.relative_gap
         controls.reached(f"step {iteration}", bounds.objective, gap)
-        vertex = point.finish(gap, controls.tol)
+        waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
+        vertex = point.finish(gap, controls.tol, slow=waiting > 1)
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
             return Solution(
                 Status.OPTIMAL, vertex, max(iteration, 1), NAME, scale=point.column_scale
@@ -234,7 +235,6 @@ def _drive(
         if gap <= controls.tol:
             status = Status.OPTIMAL
             break
-        waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
         far = hurry and gap > STALLED_GAP
         patience = PATIENCE_FAR if far else PATIENCE
         if waiting > (PATIENCE_BELOW if gap <= enough else patience):
@@ -444,14 +444,17 @@ class InteriorPoint:
         dZ[self.apart] = dt
         return dbeta, dP, dZ
 
-    def finish(self, gap: float, tol: float) -> Certificate | None:
-        """Return the optimal vertex, where this point is near enough to look for it."""
+    def finish(self, gap: float, tol: float, *, slow: bool) -> Certificate | None:
+        """Return the optimal vertex, where this point is near enough to look for it.
+
+        Where steps are ``slow``, dependent features may be why: then least squares are tried.
+        """
         if tol <= WORTH_CROSSING and self.mu() < self.cross_below:
             self.cross_below *= CROSS_AGAIN
             return self._cross()
         if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
             # Least squares to a vertex take as long as several steps: not for a rough answer.
-            return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
+            return self.vertex(exact_count=(gap > tol and not slow) or tol > WORTH_CROSSING)
         return None
 
     def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:

@@ -270,7 +270,10 @@ class BandPoint:
         some = rows.take(inside, axis=0)
         hessian = (some.T * self.curvature.take(inside)) @ some
         # In units of 1 / w, so that the numbers are of the size of the data.
-        aim = clipped_newton_point(self.program, self.beta, width * self._slope(alpha), hessian)
+        # Far out the model does not say where the others would go once some are at the box.
+        moves = 2 if self.started else 1
+        slope = width * self._slope(alpha)
+        aim = clipped_newton_point(self.program, self.beta, slope, hessian, moves)
         if aim is None:
             return 0.0
         step = aim - self.beta
@@ -350,42 +353,47 @@ class BandPoint:
 
 
 def clipped_newton_point(
-    program: Program, beta: Vector, gradient: Vector, H: Matrix
+    program: Program, beta: Vector, gradient: Vector, H: Matrix, moves: int = 2
 ) -> Vector | None:
     """Return the Newton step in the box; None where H is singular.
 
-    Coordinates at a bound whose gradient points out of the box are fixed, the others take the
-    unconstrained step, along the separation if it would end below it, and what leaves the box is
-    projected onto it.  (Minimizing the quadratic model exactly in the box gained nothing.)  H is
-    overwritten.
+    Coordinates at a bound whose gradient points out of the box are fixed, and the others take the
+    unconstrained step, along the separation if it would end below it.  Those that would leave the
+    box stop at it; in the next of two ``moves`` they are fixed as well.  What the last one takes
+    out of the box is projected.  A third gains nothing.  H is overwritten.
     """
-    rounding = 1e-9 * (program.upper - program.lower)
+    d, rounding = program.difference, 1e-9 * (program.upper - program.lower)
     held = (beta <= program.lower + rounding) & (gradient > 0.0)
     held |= (beta >= program.upper - rounding) & (gradient < 0.0)
-    free = (~held).nonzero()[0]
-    if len(free) == 0:
-        return beta
-    right = np.array([gradient, program.difference])
-    if len(free) < len(beta):
-        H, right = H.take(free, axis=0).take(free, axis=1), right.take(free, axis=1)
     diagonal = H.diagonal()
     largest = diagonal.max()
     if not largest > 0.0:
         return None
     # Of each diagonal entry: a ridge for all would hold features of a small scale.
     H.flat[:: len(H) + 1] += RIDGE * diagonal + 1e-16 * largest
-    solved, failed = lapack.dposv(H, right.T)[1:]
-    step, along, d = -solved[:, 0], solved[:, 1], right[1]
-    if failed or not np.isfinite(step).all():
-        return None
-    reach = float(program.difference @ beta) + float(d @ step)
-    if reach < program.separation:
-        step += along * ((program.separation - reach) / max(float(d @ along), 1e-300))
-    new = beta.copy()
-    new[free] += step
-    new = np.minimum(np.maximum(new, program.lower), program.upper)
-    inside = float(program.difference @ new) >= program.separation
-    return new if inside else program.feasible(new)
+    new = beta
+    for _ in range(moves):
+        free = (~held).nonzero()[0]
+        if len(free) == 0:
+            break
+        moved = np.where(held, new, beta)
+        inner, right = H, np.array([gradient, d])
+        if len(free) < len(beta):
+            right[0] += H @ (moved - beta)
+            inner, right = H.take(free, axis=0).take(free, axis=1), right.take(free, axis=1)
+        solved, failed = lapack.dposv(inner, right.T)[1:]
+        step, along = -solved[:, 0], solved[:, 1]
+        if failed or not np.isfinite(step).all():
+            return None
+        reach = float(d @ moved) + float(right[1] @ step)
+        if reach < program.separation:
+            step += along * ((program.separation - reach) / max(float(right[1] @ along), 1e-300))
+        moved[free] += step
+        new = np.minimum(np.maximum(moved, program.lower), program.upper)
+        if (new == moved).all():
+            break
+        held |= new != moved
+    return new if float(d @ new) >= program.separation else program.feasible(new)
 
 
 def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certificate | None:

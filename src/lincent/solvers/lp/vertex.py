@@ -23,8 +23,8 @@ ACTIVE = 1e-9
 """Relative distance up to which a row or a side is active."""
 LARGEST_SYSTEM = 4_000_000
 """Entries of a system worth solving."""
-LEAST_SQUARES = 400
-"""Columns up to which least squares, tens of times slower than elimination, are tried."""
+LEAST_SQUARES = 2000
+"""Columns up to which least squares (half a second then) are tried."""
 
 
 def _corrections(

@@ -156,9 +156,11 @@ def test_the_clock_and_the_step_limit_are_kept():
 
 
 def test_naming_pays_from_so_many_columns_and_rows_per_column_on():
-    assert identification.rows_applicable(3200, 400, False)
-    assert not identification.rows_applicable(3199, 400, False)
-    assert not identification.rows_applicable(9999, 399, False)
+    assert identification.rows_applicable(2000, 500, False)
+    assert identification.rows_applicable(2000, 150, False)
+    assert not identification.rows_applicable(2000, 501, False)
+    assert not identification.rows_applicable(1999, 150, False)
+    assert not identification.rows_applicable(9999, 149, False)
     assert identification.rows_applicable(2000, 500, True)
     assert not identification.rows_applicable(1999, 500, True)
     assert not identification.rows_applicable(9999, 499, True)

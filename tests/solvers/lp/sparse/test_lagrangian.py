@@ -213,6 +213,26 @@ def test_rounds_end_where_they_are_told_to():
     assert identify_rows(program, Controls(tol=0.0), 0.0).rounds < PRIMAL.rounds
 
 
+def test_separable_classes_are_left_to_the_next_solver_at_once():
+    program = overlapping(600, 20, 0)
+    reach = PrimalModel(program, PRIMAL).start()
+    wrong = np.mean(reach.missed > program.margin)
+    assert 0.0 < wrong < 0.5
+    left = identify_rows(program, Controls(), 22.0, replace(PRIMAL, separable=1.01 * wrong))
+    assert (left.steps, left.rounds) == (0, 0)
+    assert left.best.dual_objective <= left.best.objective < np.inf
+    assert identify_rows(program, Controls(), 22.0, replace(PRIMAL, separable=0.99 * wrong)).rounds
+    # Where a gap is all that is asked for, there is no next solver.
+    assert identify_rows(program, Controls(), 0.0, replace(PRIMAL, separable=1.0)).rounds
+
+
+def test_a_large_gap_that_falls_slowly_ends_the_rounds():
+    program = overlapping(600, 20, 0)
+    slow = replace(PRIMAL, near=0.0, least_fall=1e-9, hopeless=np.inf)
+    assert identify_rows(program, Controls(tol=0.0), 1.0, replace(slow, near=1.0)).rounds > 4
+    assert identify_rows(program, Controls(tol=0.0), 1.0, slow).rounds == 4
+
+
 def test_what_is_certified_is_true_and_either_side_may_be_the_better():
     program = overlapping(600, 20, 0, dense=True)
     best = highs.solve(program, Controls()).certificate.objective
