@@ -151,10 +151,16 @@ def test_the_nested_score_is_not_flattered_by_noise():
 def test_candidates_are_compared_on_a_sample(monkeypatch):
     X, y = two(900)
     monkeypatch.setattr(auto, "SEARCH_ROWS", 300)
-    model = AutoLCC().fit(X, y)
+    model = AutoLCC(cv=3).fit(X, y)
     searched = np.isfinite(model.out_of_fold_scores_)
     assert 250 < searched.sum() < 350
     assert model.score(X, y) > 0.85
+    held_out = AutoLCC().fit(X, y)
+    searched = np.isfinite(held_out.out_of_fold_scores_)
+    assert 120 < searched.sum() < 180  # a third of 450
+    assert set(held_out.cv_results_["n_folds"]) == {1}
+    assert 0.8 < held_out.nested_score_ <= 1
+    assert held_out.score(X, y) > 0.85
 
 
 def test_a_time_limit_ends_the_search():

@@ -48,7 +48,8 @@ MAX_SPLINES, MAX_LANDMARKS = 200, 1_000
 """Splines of every feature, and landmarks beside all features, are candidates up to so many: at
 2,000 samples of 500 features splines took 12 of 20 seconds and had no weight."""
 LEAST_CLASS = 10
-"""Leaves are candidates if every class has so many samples: trees need some of each."""
+"""Leaves are candidates if every class has so many samples, as trees need some of each; one fold is
+enough if it holds out so many."""
 BOOSTED_SAMPLES = 400
 """Boosted trees are candidates from so many samples on."""
 SEARCH_STEPS = 12
@@ -313,15 +314,13 @@ class FeatureBlocks:
         return clone(own) if isinstance(own, TreeLeaves) else TransformerMap(own)
 
     def grow(self, name: str, rows: TrainingRows, *, fewer: bool = False) -> Any:
-        """Return leaves of trees, or of fewer, that are grown on other samples.
+        """Return leaves of trees that are grown on other samples.
 
-        Fewer are half of the boosted trees, and a quarter of a forest, whose trees repeat each
-        other.
+        Fewer are half of a forest, whose trees repeat each other.
         """
         block = self.unfitted(name)
-        if fewer:
-            part = 2 if block.kind == "hist_gradient_boosting" else 4
-            block.n_estimators = -(-block.n_estimators // part)
+        if fewer and block.kind != "hist_gradient_boosting":
+            block.n_estimators = -(-block.n_estimators // 2)
         return block._fit(EncodedSamples(rows.Z, rows.codes, rows.weight, self.seed, rows.keys))
 
     def scores(self, feature_map: str, Z: np.ndarray, rules: np.ndarray) -> np.ndarray:

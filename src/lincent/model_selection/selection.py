@@ -7,7 +7,7 @@ own, each by its best candidate.  With f_m the decision values of member m and z
 their calibrated log-probabilities up to a constant, the ensemble is sum_m w_m a_m f_m, and its
 weights w are those of a greedy selection with replacement that minimizes the out-of-fold log loss
 of sum_m w_m z_m (Caruana et al., "Ensemble selection from libraries of models", ICML 2004), shrunk
-towards the first member by as much as ``SHRINK_ROWS`` samples would.  Decision values have the
+towards the first member, half-way at ``SHRINK_ROWS`` samples.  Decision values have the
 shape (n_samples, n_outputs): one output for two classes, one for each class of more.
 """
 
@@ -31,9 +31,9 @@ BEST_FRACTION = 4
 """Of two classes the mean of the best 4 of 16 candidates, or the best of 4, is a member as well: on
 development tables of 600 samples or more it gains, on smaller ones the weights are shrunk; of more
 classes it is level or loses."""
-SHRINK_ROWS = 400.0
-"""Between 200 and 1,000 all are as good in the mean over development tables; without, tables of
-fewer than 500 samples lose as often as they gain."""
+SHRINK_ROWS = 300.0
+"""So many samples shrink the weights half-way, more of them by the square of their number: without,
+development tables of fewer than 500 samples lose; by the number itself, those of more."""
 
 
 class Criterion(NamedTuple):
@@ -63,7 +63,12 @@ class ScoredCandidate:
         rows = np.isfinite(scores[:, 0])
         own, fraction = scores[rows], weight[rows] / weight[rows].sum()
         deviation = float(np.sqrt(np.mean(fraction @ (own - fraction @ own) ** 2)))
-        return cls(feature_map, C, scores, deviation if deviation > 1e-12 else 1.0)
+        return cls(feature_map, C, scores, _rounded(deviation) if deviation > 1e-12 else 1.0)
+
+
+def _rounded(factor: float) -> float:
+    """Return a factor on scores to five digits: sums in another order must not show."""
+    return float(f"{factor:.5g}")
 
 
 def best_candidates(values: np.ndarray, count: int) -> list[int]:
@@ -145,11 +150,13 @@ def blend_members(
         odds = [_log_odds(c, own) for c, own in zip(calibrators, scores, strict=True)]
         total = float(labels.weight.sum())
         greedy = greedy_weights(np.stack(odds), labels)
-        weights = (total * greedy + SHRINK_ROWS * weights) / (total + SHRINK_ROWS)
+        weights = greedy + (weights - greedy) / (1 + (total / SHRINK_ROWS) ** 2)
         weights[[c.slope <= 0 for c in calibrators]] = 0.0
         weights = np.round(weights / weights.sum(), 6)  # sums in another order must not show
         weights /= weights.sum()
-    slopes = np.array([c.slope for c in calibrators]) if weights.max() < 1 else np.ones(len(groups))
+    slopes = np.ones(len(groups))
+    if weights.max() < 1:
+        slopes = np.array([_rounded(c.slope) for c in calibrators])
     shown, factors = np.zeros((2, len(candidates)))
     for group, weight, slope in zip(groups, weights, slopes, strict=True):
         shown[group] += weight / len(group)
@@ -189,10 +196,10 @@ def choose_shift(
     by more than one standard error.  Candidates are thresholds at quantiles for two classes, and
     multiples of the log-frequencies of the classes for more.
     """
-    usual = np.zeros(scores.shape[1])
-    if calibrator.slope > 0:
-        offset = (calibrator.offset + np.log(criterion.costs)) / calibrator.slope
-        usual = offset if len(usual) > 1 else offset[1:] - offset[:1]
+    slope = calibrator.slope if calibrator.slope > 0 else 1.0  # of scores that tell nothing
+    offset = (calibrator.offset + np.log(criterion.costs)) / slope
+    usual = offset if scores.shape[1] > 1 else offset[1:] - offset[:1]
+    usual = np.round(usual, 6)  # sums in another order must not show
     if not criterion.shift:
         return usual
     if labels.n_classes == 2:

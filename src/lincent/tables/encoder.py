@@ -502,10 +502,12 @@ def is_missing(value: Any) -> bool:
 
 def _read_words(column: np.ndarray) -> np.ndarray:
     """Return categories as text, None where missing."""
-    return np.array(
-        [None if is_missing(value) else category_text(value) for value in column.tolist()],
-        dtype=object,
-    )
+
+    def text(value: Any) -> str | None:
+        return None if is_missing(value) else category_text(value)
+
+    values = column.tolist()
+    return np.array([v if type(v) is str else text(v) for v in values], dtype=object)
 
 
 def category_text(value: Any) -> str:
