@@ -172,6 +172,20 @@ def test_errors_by_group_are_those_of_either_class():
     assert "missed" not in errors_by_group(groups, codes, predicted, -1)[0]
 
 
+def test_quarters_are_in_order_and_many_groups_have_a_rest():
+    codes = np.arange(300) % 2
+    numbers = pandas.Series(np.arange(300.0))
+    numbers[::50] = np.nan
+    names = [entry["group"] for entry in errors_by_group(numbers, codes, codes, 1)]
+    assert names == ["1 to 75.25", "75.25 to 150", "150 to 224.8", "224.8 to 299", "(missing)"]
+    many = pandas.Series([f"p{min(k // 5, 50)}" for k in range(300)])
+    entries = errors_by_group(many, codes, 1 - codes, 1)
+    assert [entries[0]["group"], entries[-1]["group"]] == ["p50", "(31 others)"]
+    assert len(entries) == 21
+    assert sum(entry["rows"] for entry in entries) == 300
+    assert entries[-1]["errors"]["value"] == 1.0
+
+
 def test_the_histogram_has_the_threshold_of_the_model():
     rows, codes = np.arange(100), np.arange(100) % 2
     scores = RNG.normal(size=100) + codes

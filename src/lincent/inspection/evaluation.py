@@ -20,6 +20,7 @@ fewer rows: ``HeldOut.effective`` is the fraction.
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,10 @@ def errors_by_group(
     effective: float = 1.0,
     weight: np.ndarray | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the errors in each group of rows with their 95 % intervals, largest group first.
+    """Return the errors in each group of rows with their 95 % intervals.
+
+    Quarters of numbers come in their order, other groups from the largest on; of more than 20 the
+    others are one.
 
     Parameters
     ----------
@@ -126,14 +130,23 @@ def errors_by_group(
     """
     import pandas as pd
 
+    present, ordered = groups.notna(), []
     if pd.api.types.is_numeric_dtype(groups.dtype) and groups.nunique() > 10:
-        groups = pd.qcut(groups, 4, duplicates="drop", precision=4)
-    names = groups.astype(object).where(groups.notna(), "(missing)").astype(str).to_numpy()
+        quarters, ends = pd.qcut(groups, 4, labels=False, duplicates="drop", retbins=True)
+        ordered = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(ends)]
+        groups = quarters[present].map(lambda k: ordered[int(k)]).reindex(groups.index)
+    names = groups.astype(object).where(present, "(missing)").astype(str).to_numpy()
+    sizes = pd.Series(names).value_counts()
+    shown = [*(name for name in ordered if name in sizes), *sizes.index.difference(ordered, False)]
+    if len(shown) > MAX_GROUPS + 1:
+        rest = f"({len(shown) - MAX_GROUPS} others)"
+        names = np.where(np.isin(names, shown[:MAX_GROUPS]), names, rest)
+        shown = [*shown[:MAX_GROUPS], rest]
     parts = {"errors": np.ones(len(codes), dtype=bool)}
     if side >= 0:
         parts |= {"missed": codes == side, "false_alarms": codes != side}
     result = []
-    for name in pd.Series(names).value_counts().index[:MAX_GROUPS]:
+    for name in shown:
         entry: dict[str, Any] = {"group": str(name), "rows": int((names == name).sum())}
         for part, rows in parts.items():
             own = rows & (names == name)
