@@ -10,6 +10,7 @@ from lincent.tables.weighted import (
     mean_and_deviation,
     median,
     merged,
+    poststratified,
     quantiles,
     shares_of_classes,
 )
@@ -116,3 +117,19 @@ def test_a_column_whose_squares_vanish_is_named():
     X[:, 1] = [0.0, -1e-153, 1e-200]
     with pytest.raises(ValueError, match=r"Row 1 \(from 0\) has -1e-153 in column 1: .* vanish"):
         check_magnitude(X)
+
+
+def test_poststratified_weights_have_the_shares_of_the_population():
+    codes, weight = np.repeat([0, 1, 2], [60, 30, 10]), np.linspace(1, 2, 100)
+    totals = np.array([500.0, 400.0, 4.0])
+    found = poststratified(codes, weight, totals)
+    assert found.sum() == pytest.approx(weight.sum())
+    np.testing.assert_allclose(
+        np.bincount(codes, found) / found.sum(), totals / totals.sum(), rtol=1e-6
+    )
+    within = found / weight
+    assert all(np.ptp(within[codes == k]) < 1e-12 for k in range(3))
+    own = np.bincount(codes, weight)
+    np.testing.assert_array_equal(poststratified(codes, weight, 7.3 * own * [1, 1.002, 1]), weight)
+    absent = poststratified(codes[:90], weight[:90], totals)
+    assert absent.sum() == pytest.approx(weight[:90].sum())

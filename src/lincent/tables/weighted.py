@@ -11,7 +11,8 @@ import numpy as np
 
 SAMPLE_ROWS = 10_000
 """Quantiles, knots and landmarks are computed from at most so many unique rows."""
-
+EVEN = 0.01
+"""A class whose share of a sample is off by less, by rounding, keeps its weights."""
 
 LARGEST = 1e152
 """Sums of squares of numbers up to here do not overflow, and down to its inverse do not vanish."""
@@ -103,6 +104,7 @@ def poststratified(codes: np.ndarray, weight: np.ndarray, totals: np.ndarray) ->
     own = np.bincount(codes, weight, len(totals))
     ratio = totals * (own > 0) / np.where(own > 0, own, 1.0)
     factor = ratio * own.sum() / (ratio @ own)
+    factor[np.abs(factor - 1.0) < EVEN] = 1.0
     # Rounded: sums in another order must not show.
     return np.asarray(weight * factor.astype(np.float32).astype(np.float64)[codes])
 
