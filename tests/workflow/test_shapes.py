@@ -97,3 +97,12 @@ def test_estimators_take_frames_and_sparse(estimator):
         assert list(estimator.fit(form(X), y).predict(form(X))) == list(expected)
     estimator.fit(pd.DataFrame(X, columns=names), y).set_output(transform="polars")
     assert isinstance(estimator.transform(pd.DataFrame(X, columns=names)), pl.DataFrame)
+
+
+def test_a_polars_frame_with_missing_classes():
+    frame = pl.DataFrame(
+        {"a": list(range(60)), "t": ["x", "y", "z"] * 20, "y": ["u", "v", None] * 20}
+    )
+    answers = predict_table(fit_table(frame, "y", method="quick"), frame)
+    expected = predict_table(fit_table(frame.to_pandas(), "y", method="quick"), frame.to_pandas())
+    assert answers["class"].to_list() == expected["class"].tolist()

@@ -398,7 +398,12 @@ def from_frame(data: Any) -> Any:
         if package_of(data) == "pandas":
             return _from_pandas(data)
         if hasattr(data, "__arrow_c_stream__"):
-            return pa.table(data)
+            table = pa.table(data)
+            # Views of text, which polars has, cannot be taken from by row.
+            types = [
+                pa.large_string() if str(t) == "string_view" else t for t in table.schema.types
+            ]
+            return table.cast(pa.schema(zip(table.schema.names, types, strict=True)))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise TableError(f"The frame cannot be read: {first_line(error)}.") from error
     raise TableError(
