@@ -1,4 +1,4 @@
-"""AutoLCC beside tuned boosting and forests on raw tables of up to 30,000 rows, log loss included.
+"""AutoLCC beside tuned boosting, forests and others on raw tables of up to 30,000 rows.
 
     python benchmarks/leaderboard_large.py export results/large.npz
     OMP_NUM_THREADS=1 python benchmarks/leaderboard_large.py run results/large.npz \\
@@ -10,7 +10,8 @@ leaderboard instead, which have at most 1,500 rows.  Tables are as they came: mi
 text is a category.  Sets whose names begin with "development" may be used to choose defaults;
 figures for readers come from the others.  LightGBM, XGBoost and CatBoost, where they are installed,
 have six settings compared by the log loss of three folds, and handle categories themselves, as
-HistGradientBoosting does; RandomForest has them one-hot.  Stratified splits of 70 to 30 percent;
+HistGradientBoosting, AdditiveLCCCV and ExplainableBoosting do; the others have them one-hot.
+Methods of ``small_methods`` run only where they are named.  Stratified splits of 70 to 30 percent;
 one thread for each fit; seconds are processor time.  Classes of other methods are predicted with
 all classes weighted equally (the probability divided by the frequency), as AutoLCC does.  To
 compare two versions of lincent, run it twice with another PYTHONPATH and ``--label``, and report
@@ -22,11 +23,13 @@ import importlib.util
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas
 from joblib import Parallel, delayed
+from leaderboard_methods import C_WIDE, FOREST, RBF, tuned
 from leaderboard_sets import (
     PACKAGES,
     all_sets,
@@ -39,12 +42,22 @@ from leaderboard_sets import (
 )
 from leaderboard_statistics import against, small
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 
 MOST = 30_000
 KEEL = {
@@ -90,8 +103,12 @@ BOOST = [
     for rate, trees in ((0.05, 200), (0.1, 100))
     for depth in (3, 5, 8)
 ]
-
-
+HIST = {
+    "learning_rate": [0.05, 0.1],
+    "max_leaf_nodes": [7, 15, 31],
+    "categorical_features": ["from_dtype"],
+}
+SMALL_HELP = "methods; those of small tables run only where they are named"
 COLUMNS = ["set", "rows", "classes", "method", "split"]
 COLUMNS += ["balanced_accuracy", "auc", "log_loss", "seconds"]
 
@@ -218,12 +235,62 @@ class CatBoost(ClassifierMixin, BaseEstimator):
         return self.model.predict_proba(self._pool(X))
 
 
-def forest():
+def encoded(model, numbers="passthrough"):
+    """The model behind one-hot categories and, if wanted, prepared numbers."""
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    encode = make_column_transformer(
-        (one_hot, make_column_selector(dtype_include="category")), remainder="passthrough"
-    )
-    return make_pipeline(encode, RandomForestClassifier(300, min_samples_leaf=2, random_state=0))
+    categories = make_column_selector(dtype_include="category")
+    return make_pipeline(make_column_transformer((one_hot, categories), remainder=numbers), model)
+
+
+def standardized(model):
+    return encoded(model, make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()))
+
+
+def forest():
+    return encoded(RandomForestClassifier(300, min_samples_leaf=2, random_state=0))
+
+
+def tuned_svc():
+    """A support vector classifier tuned by AUC, with calibrated probabilities."""
+    return CalibratedClassifierCV(tuned(SVC(), RBF), cv=3, ensemble=False)
+
+
+def small_methods():
+    """Return functions that make the methods that are run on small tables alone, by name."""
+    from lincent import AdditiveLCCCV, RegularizedLCCCV, StructuredLCCCV
+
+    loss = {"scoring": "neg_log_loss"}
+    forests = {"RandomForest": RandomForestClassifier, "ExtraTrees": ExtraTreesClassifier}
+    grids = {
+        "LogisticRegression": (LogisticRegression(max_iter=1000), {"C": C_WIDE}),
+        "LDA": (
+            LinearDiscriminantAnalysis(solver="lsqr"),
+            {"shrinkage": [0.0, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0]},
+        ),
+        "KNeighbors": (KNeighborsClassifier(), {"n_neighbors": [5, 10, 20, 40]}),
+    }
+    made = {
+        "AdditiveLCCCV": lambda: AdditiveLCCCV(keep_columns="all"),
+        "RegularizedLCCCV": lambda: standardized(RegularizedLCCCV()),
+        "StructuredLCCCV": lambda: standardized(StructuredLCCCV()),
+        "SVC tuned": lambda: standardized(tuned_svc()),
+        "HistGradientBoosting tuned": lambda: tuned(
+            HistGradientBoostingClassifier(random_state=0), HIST, **loss
+        ),
+    }
+    for name, (model, grid) in grids.items():
+        made[f"{name} tuned"] = partial(standardized, tuned(model, grid, **loss))
+    for name, kind in forests.items():
+        model = kind(300, random_state=0)
+        filled = SimpleImputer(strategy="median", add_indicator=True)
+        made[f"{name} tuned"] = partial(encoded, tuned(model, FOREST, **loss), filled)
+    if importlib.util.find_spec("interpret"):
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        made["ExplainableBoosting"] = partial(
+            ExplainableBoostingClassifier, n_jobs=1, random_state=0
+        )
+    return made
 
 
 def methods():
@@ -261,7 +328,7 @@ def one_fit(name, method, split, X, y, ends):
         return None
     warnings.simplefilter("ignore")
     train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=split)
-    model = methods()[method]()
+    model = (methods() | small_methods())[method]()
     began = time.process_time()
     model.fit(X.iloc[train], y[train])
     seconds = time.process_time() - began
@@ -280,6 +347,7 @@ def run(path, rows, jobs, splits, label, only, minutes):
     """Fit every method to every set, the largest first; go on after the rows that are there."""
     sets = sorted(load(path), key=lambda entry: -entry[1].size)
     chosen = [name for name in methods() if not only or name in only]
+    chosen += [name for name in small_methods() if name in only]
     ends = time.time() + 60 * minutes
     rows.parent.mkdir(exist_ok=True)
     if not rows.exists():
@@ -368,7 +436,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--label", default="", help="added to the names of methods")
-    parser.add_argument("--methods", nargs="*", default=[])
+    parser.add_argument("--methods", nargs="*", default=[], help=SMALL_HELP)
     parser.add_argument("--minutes", type=float, default=1e6, help="begin no fit after so many")
     parser.add_argument("--page", type=Path, help="write the report to this file")
     parser.add_argument("--small", action="store_true", help="export the sets of the leaderboard")
