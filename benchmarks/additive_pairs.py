@@ -1,8 +1,7 @@
 """AdditiveLCCCV with up to 40 pairs of columns beside at most 10, on untouched two-class tables.
 
-    python benchmarks/leaderboard_large.py export results/large.npz
-    python benchmarks/leaderboard_large.py export results/small.npz --small
-    OMP_NUM_THREADS=1 python benchmarks/additive_pairs.py results/large.npz results/small.npz
+    python benchmarks/leaderboard.py export results/tables.npz
+    OMP_NUM_THREADS=1 python benchmarks/additive_pairs.py results/tables.npz
 
 Tables that took part in a choice of defaults are left out, as are classes of fewer than 26 rows;
 4,000 rows of larger ones are used.  Stratified splits of 70 to 30 percent, seconds of processor
@@ -16,7 +15,7 @@ import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
-from leaderboard_large import load
+from leaderboard_sets import load
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 

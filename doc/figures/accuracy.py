@@ -1,14 +1,13 @@
-"""Mean ranks on the leaderboard's sets that took part in no choice of defaults."""
+"""Mean ranks on the leaderboard's small tables of two classes."""
 
 import matplotlib.pyplot as plt
 from figure_style import GREEN, GREY, INK
 from measured import stamp, table_under
 
-rows = table_under("measured/leaderboard.md", "### Sets that took part in no choice")
-figure, axes = plt.subplots(1, 2, figsize=(9.5, 0.2 * len(rows) + 1), layout="constrained")
-for ax, (title, column) in zip(
-    axes, (("balanced accuracy", "rank"), ("AUC", "rank 2")), strict=True
-):
+rows = table_under("measured/leaderboard.md", "## Untouched, two classes, up to 3,000 rows")
+figure, axes = plt.subplots(1, 3, figsize=(11, 0.2 * len(rows) + 1), layout="constrained")
+for ax, title in zip(axes, ("balanced accuracy", "AUC", "log loss"), strict=True):
+    column = f"rank ({title})"
     order = sorted(rows, key=lambda row: float(row[column]))
     for place, row in enumerate(order):
         ours, rank = row["method"].startswith("**"), float(row[column])
@@ -21,6 +20,6 @@ for ax, (title, column) in zip(
         label.set_fontweight("bold" if row["method"].startswith("**") else "normal")
     ax.set(xlabel=f"mean rank in {title} (1 is best)", xlim=(0, None))
 axes[0].set_title(
-    f"Two classes, untouched sets, {stamp('measured/leaderboard.md')}; ours in bold",
+    f"Untouched tables of two classes, {stamp('measured/leaderboard.md')}; ours in bold",
     loc="left", fontsize=9, color=INK,
 )  # fmt: skip
