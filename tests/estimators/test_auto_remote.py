@@ -120,7 +120,8 @@ def test_of_many_samples_others_choose_the_few_that_are_fitted_to_all(
     objectives = [[m["objective"] for m in one.ensemble_] for one in (found, plain)]
     np.testing.assert_allclose(*objectives, rtol=1e-9)
     assert found.duality_gap_ <= 1e-9
-    assert found.nested_score_ == pytest.approx(plain.nested_score_, abs=1e-9)
+    # Models are certified, not equal: a gap of 1e-9 leaves the decision values some digits.
+    assert found.nested_score_ == pytest.approx(plain.nested_score_, abs=1e-6)
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))
     np.testing.assert_allclose(found.predict_proba(X), plain.predict_proba(X), atol=1e-4)
 
