@@ -16,18 +16,26 @@ import tempfile
 import time
 from pathlib import Path
 
-from lincent.model_selection.runner import MEASURED, read_runs
+import pandas
+
+from lincent.model_selection import read_runs
+from lincent.paper.study import load_problem
 
 COMMAND = [
-    sys.executable, "-m", "lincent", "compare", "circles", "--runs", "60", "--jobs", "2",
+    sys.executable, "-m", "lincent", "compare", "circles.csv", "--runs", "60", "--jobs", "2",
     "--methods", "LogReg,LogReg-bal,LDA,SVM,DLS,SMP,WSV,TSV,DEL,LCC",
 ]  # fmt: skip
 
 
+# Columns that differ between two executions of the same run; all others must not.
+MEASURED = ("fit_seconds", "score_seconds", "finished", "versions", "machine")
+
+
 def run(folder):
     return subprocess.Popen(
-        [*COMMAND, "-o", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+        [*COMMAND, "-o", folder.name], cwd=folder.parent,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 def main():
@@ -38,6 +46,9 @@ def main():
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as name:
         whole, killed = Path(name) / "whole", Path(name) / "killed"
+        circles = load_problem("circles")
+        table = pandas.DataFrame(circles.X, columns=["x", "y"]).assign(circle=circles.y)
+        table.to_csv(Path(name) / "circles.csv", index=False)
         start = time.monotonic()
         assert run(whole).wait() == 0
         alone = time.monotonic() - start

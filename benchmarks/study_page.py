@@ -10,17 +10,15 @@ from pathlib import Path
 
 from lincent._console import duration
 from lincent.model_selection import load_result
-from lincent.model_selection.statistics import interval, means, pivot
+from lincent.model_selection.statistics import interval, means, pivot, select
 from lincent.paper.study import paper
 from lincent.paper.study.compare_with_paper import (
     agreements,
     conclusions,
     count_wins,
     mean_ranks,
-    methods_with_fewer_splits,
     sets_of,
     tuned_scores,
-    with_untied,
 )
 from lincent.paper.study.report import (
     conclusion_section,
@@ -63,7 +61,7 @@ def agreement(result):
         f"1.5.",
         table(["", *paper.METHODS], rows),
     ]
-    far = disagreement_sentences(result.frame, cells)
+    far = disagreement_sentences(cells)
     if far:
         head = "Beyond 1.5 points or two combined standard errors:\n\n"
         text.append(head + "\n".join(f"- {sentence}" for sentence in far))
@@ -108,9 +106,6 @@ def ranks(result):
     two = mean_ranks(tuned_scores(result.frame, tuple(sets)))
     if two:
         rows.append(["procedure 2, ours", *(f"{two[m]:.2f}" for m in paper.METHODS)])
-        apart = mean_ranks(tuned_scores(with_untied(result.frame), tuple(sets)))
-        line = [f"{apart[m]:.2f}" for m in paper.METHODS]
-        rows.append(["procedure 2, ours, twin constants untied", *line])
     theirs = paper.printed_ranks()
     rows.append(["procedure 2, paper", *(f"{theirs[m]:.2f}" for m in paper.METHODS)])
     nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
@@ -130,7 +125,8 @@ def today(result):
     sets = list(sets_of(result.frame))
     hard = (100 * means(result.frame, "test_hard_auc")).reindex(sets)
     score = (100 * means(result.frame, "test_score_auc")).reindex(sets)
-    few = methods_with_fewer_splits(result.frame)
+    splits = select(result.frame).groupby("method")["split"].nunique()
+    few = [str(method) for method, count in splits.items() if count < splits.max()]
     hard, score = (part.drop(columns=few, errors="ignore") for part in (hard, score))
     order_hard, order_score = mean_ranks(hard / 100), mean_ranks(score / 100)
     order = sorted(hard.columns, key=lambda m: order_hard.get(m, 99))

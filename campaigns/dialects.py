@@ -154,10 +154,7 @@ def check(instance: dict[str, Any]) -> Outcome:
     faults += _columns(frame, table["meant"], warned)
     odd = OddCells()
     options = ReadOptions(expected_decimal=read.options.decimal)
-    parts = [
-        to_frame(prepared.schema, part, odd)
-        for part in read_batches(path, prepared.schema.csv_types(), options, 17)
-    ]
+    parts = [to_frame(prepared.schema, part, odd) for part in read_batches(path, options, 17)]
     for name in frame:
         again = np.concatenate([part[name].to_numpy() for part in parts])
         same = again == frame[name].to_numpy()

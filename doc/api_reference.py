@@ -19,7 +19,6 @@ ADDED = {
     "lincent.AutoLCC": "0.2.0",
     "lincent.batches": "0.2.0",
     "lincent.show_versions": "0.2.0",
-    "lincent.callbacks.StopAtGap": "0.2.0",
     "lincent.features.KernelLandmarks": "0.2.0",
     "lincent.features.LocalCenters": "0.2.0",
     "lincent.features.SplineFeatures": "0.2.0",
@@ -155,7 +154,7 @@ MODULES = (
         "Comparisons of methods with splits, statistics and a table of results.",
         (
             Group("Comparisons", ("compare", "make_problem", "Problem")),
-            Group("Methods", ("Method", "list_methods", "find_method", "register_method")),
+            Group("Methods", ("Method", "list_methods", "find_method")),
             Group("Plans and runs", ("Plan", "plan_runs", "run_plan")),
             Group("Results", ("ExperimentResult", "load_result", "read_runs")),
         ),
@@ -171,13 +170,6 @@ MODULES = (
                 ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TreeLeaves", "TableEncoder"),
             ),
         ),
-    ),
-    Module(
-        "lincent.callbacks",
-        "Callbacks",
-        "What may follow a fit and end it, by the protocol of scikit-learn 1.9; scikit-learn's own "
-        "callbacks (a progress bar among them) work, too.",
-        (Group("Callbacks", ("StopAtGap",)),),
     ),
     Module(
         "lincent.problems",
@@ -256,7 +248,6 @@ MODULES = (
                     "SubjectFeatures",
                     "fft_magnitude",
                     "differences",
-                    "SkippedSegmentsWarning",
                 ),
             ),
             Group(

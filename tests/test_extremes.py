@@ -142,7 +142,6 @@ ROUTES = {
     "more columns than rows": (40, 90, 2, {}),
     "sparse": (150, 200, 2, {}),
     "pairs": (200, 4, 3, {}),
-    "joint": (200, 4, 3, {"multi_class": "joint"}),
 }
 
 

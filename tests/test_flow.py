@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-MOST_FILES, MOST_CALLS = 14, 48
+MOST_FILES, MOST_CALLS = 12, 46
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 import lincent
 
-PACKAGES = ["lincent", "lincent.export", "lincent.workflow"]
+PACKAGES = ["lincent", "lincent.export"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -34,7 +34,6 @@ VARIANTS = {
     ],
     "LinearSVM": [{"multi_class": "ovo"}],
     "RegularizedLCC": [
-        {"multi_class": "joint"},
         {"multi_class": "ovr", "probability": "sigmoid"},
         {"norm": "l1"},
     ],

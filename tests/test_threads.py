@@ -84,6 +84,7 @@ def test_a_limit_of_the_user_is_not_raised(libraries):
 
 
 def test_the_libraries_of_this_process_obey():
+    _threads._libraries.cache_clear()  # other tests have loaded more of them
     with ThreadpoolController().limit(limits=2), _threads.limit_threads(1):
         counts = {entry["num_threads"] for entry in ThreadpoolController().info()}
     assert counts == {1}
@@ -104,6 +105,5 @@ def test_tasks_side_by_side_share_the_cores(libraries, monkeypatch):
         assert counts(libraries) == {1}
     with _threads.share_cores(None, tasks=3):
         assert counts(libraries) == {4}
-    assert [_threads.parallel_jobs(n_jobs) for n_jobs in (None, 1, 3, -1, -2)] == [1, 1, 3, 4, 3]
-    with joblib.parallel_config(n_jobs=2):
-        assert _threads.parallel_jobs(None) == 2
+    with joblib.parallel_config(n_jobs=2), _threads.share_cores(None, tasks=3):
+        assert counts(libraries) == {2}

@@ -13,7 +13,7 @@ def test_versions_for_a_bug_report(capsys):
     lincent.show_versions()
     out = capsys.readouterr().out
     assert f"lincent: {lincent.__version__}" in out
-    assert "scikit-learn: " in out
+    assert "sklearn: " in out
     assert "threads" in out
     assert _versions.versions(("no-such-package",))["no-such-package"] == "absent"
 

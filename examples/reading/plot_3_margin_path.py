@@ -9,6 +9,7 @@ margin there is, each is 1 or -1 and the rule is a vote of the columns.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
@@ -26,10 +27,10 @@ print("largest relative gap:", float(path.duality_gaps.max()))
 # The path
 # --------
 figure, axes = plt.subplots(2, 1, figsize=(8, 6.4), layout="constrained")
-display = PathDisplay(path.margins, path.coefs[0], path.objectives[0], wine.feature_names)
-display.plot(axes)
+PathDisplay(path.margins, path.coefs[0], path.objectives[0], wine.feature_names).plot(axes)
 search = LCCCV().fit(X, y)
 axes[0].axvline(search.margin_, color="k", ls=":", lw=1)
-print(display.frame().round(3).iloc[::10, :5])
+coefs = pd.DataFrame(path.coefs[0], pd.Index(path.margins, name="margin"), wine.feature_names)
+print(coefs.round(3).iloc[::10, :4])
 print(f"chosen by cross-validation (dotted): {search.margin_:.3f}")
 plt.show()

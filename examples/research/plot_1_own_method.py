@@ -10,22 +10,11 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.neighbors import NearestCentroid
 
-from lincent.model_selection import (
-    ExperimentResult,
-    Method,
-    Problem,
-    compare,
-    list_methods,
-    register_method,
-)
+from lincent.model_selection import ExperimentResult, Method, Problem, compare, list_methods
 
-method: Method = register_method(
-    "centers",
-    NearestCentroid(),
-    grid=[{"shrink_threshold": value} for value in (None, 0.1, 0.5)],
-    title="nearest center",
-)
-print(method.title, "is one of", len(list_methods()), "methods now")
+grid = tuple({"shrink_threshold": value} for value in (None, 0.1, 0.5))
+method = Method("centers", "nearest center", "own", NearestCentroid(), grid)
+print(method.title, "beside", len(list_methods()), "methods that are known by name")
 
 # %%
 # Its first study
@@ -33,7 +22,7 @@ print(method.title, "is one of", len(list_methods()), "methods now")
 wine = load_wine()
 problem = Problem("wine", wine.data, wine.target_names[wine.target], title="wine cultivars")
 codes = ["centers", "LCC", "RegularizedLCC", "LDA"]
-result: ExperimentResult = compare(problem, methods=codes, n_splits=8, tune=False)
+result: ExperimentResult = compare(problem, methods=[method, *codes[1:]], n_splits=8, tune=False)
 table = result.frame.pivot_table(index="split", columns="method", values="test_balanced_accuracy")[
     codes
 ]

@@ -44,10 +44,7 @@ else:
             "lcc_path": "estimators.linear_cv",
             "show_versions": "_versions",
         },
-        modules=(
-            *("callbacks", "export", "features", "inspection", "model_selection", "paper"),
-            "workflow",
-        ),
+        modules=("export", "features", "inspection", "model_selection", "paper", "workflow"),
     )
 
 

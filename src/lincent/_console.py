@@ -127,20 +127,15 @@ def _progress_text(stage: str, done: int, total: int, detail: str) -> str:
 
 
 def _plain_lines(seconds: float) -> Progress:
-    started: dict[str, tuple[float, int]] = {}
     last = 0.0
 
     def show(stage: str, done: int, total: int, detail: str = "") -> None:
         nonlocal last
         now = time.monotonic()
-        since, first = started.setdefault(stage, (now, done))
         if total and (done >= total or now - last < seconds):
             return
         last = now
-        left = ""
-        if total and done > first:
-            left = f", about {duration((now - since) / (done - first) * (total - done))} left"
-        log(_progress_text(stage, done, total, detail) + left)
+        log(_progress_text(stage, done, total, detail))
 
     return show
 

@@ -4,15 +4,14 @@ What is written goes to a temporary file beside its destination, which replaces 
 one step at the end.  An error, a full disk or an interrupt leaves the destination unchanged.  A
 process that is killed leaves its temporary file behind.
 
-A link is followed: its target is replaced and the link stays.  A device, a pipe or a descriptor
-(``/dev/null``, a FIFO, ``/dev/stdout``) cannot be replaced and is written directly.
+A link is followed: its target is replaced and the link stays.  A device or a pipe (``/dev/null``, a
+FIFO) cannot be replaced and is written directly.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import secrets
 import stat
 import sys
@@ -77,9 +76,7 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
     if is_stream(path):
         writer: Any = _standard_output()
     elif _is_special(path):
-        own = _descriptor(path)
-        # A duplicate of the descriptor continues at its position, also after `>>`.
-        writer = open(path if own is None else os.dup(own), "wb")  # noqa: SIM115
+        writer = open(path, "wb")  # noqa: SIM115
     else:
         writer = _replace(Path(os.path.realpath(path)))
     try:
@@ -136,27 +133,12 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _is_special(path: PathLike) -> bool:
-    """Return whether a path is a descriptor, a device, a pipe or a socket."""
-    if _descriptor(path) is not None:
-        return True
+    """Return whether a path is a device, a pipe or a socket."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
-def _descriptor(path: PathLike) -> int | None:
-    """Return the descriptor of this process that a path such as /dev/stdout leads to."""
-    name = os.path.abspath(path)
-    for _ in range(40):  # as many links as the system follows
-        match = re.fullmatch(rf"/(?:proc/(?:self|{os.getpid()})|dev)/fd/(\d+)", name)
-        if match:
-            return int(match[1])
-        if not os.path.islink(name):
-            return None
-        name = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(name)))
-    return None
 
 
 @contextmanager

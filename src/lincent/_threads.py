@@ -87,15 +87,8 @@ def limits_for_data(X: Any) -> Any:
     return limit_threads(cores() if shape else 1)
 
 
-def parallel_jobs(n_jobs: int | None) -> int:
-    """Return how many jobs run at the same time, by ``n_jobs`` or else by joblib's setting."""
-    from joblib.parallel import get_active_backend
-
-    jobs: Any = get_active_backend()[1] if n_jobs is None else n_jobs
-    jobs = jobs if isinstance(jobs, int) else 1
-    return cores() + 1 + jobs if jobs < 0 else jobs
-
-
 def share_cores(n_jobs: int | None, tasks: int) -> Any:
     """Limit the threads of each of several tasks that run as threads at the same time."""
-    return limit_threads(cores() // max(1, min(parallel_jobs(n_jobs), tasks)))
+    from joblib import effective_n_jobs
+
+    return limit_threads(cores() // max(1, min(effective_n_jobs(n_jobs), tasks)))

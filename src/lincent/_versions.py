@@ -7,9 +7,9 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 DECIDING = ("lincent", "numpy", "scipy", "scikit-learn", "clarabel")
-OTHERS = (
-    "joblib", "threadpoolctl", "pandas", "polars", "pyarrow", "openpyxl", "matplotlib", "typer",
-    "rich", "jinja2", "skops", "dask", "torch", "skl2onnx", "onnxruntime",
+OPTIONAL = (
+    "polars", "pyarrow", "openpyxl", "typer", "rich", "jinja2", "skops", "dask", "torch",
+    "skl2onnx", "onnxruntime",
 )  # fmt: skip
 
 
@@ -37,12 +37,8 @@ def show_versions() -> None:
     >>> import lincent
     >>> lincent.show_versions()  # doctest: +SKIP
     """
-    from threadpoolctl import threadpool_info
+    import sklearn
 
-    lines = [f"system: {platform.platform()}"]
-    lines += [f"{name}: {number}" for name, number in versions((*DECIDING, *OTHERS)).items()]
-    lines += [
-        f"{pool['internal_api']}: {pool['num_threads']} threads, version {pool['version']}"
-        for pool in threadpool_info()
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
+    for name in ("lincent", "clarabel", *OPTIONAL):
+        sys.stdout.write(f"{name}: {versions((name,))[name]}\n")
+    sklearn.show_versions()

@@ -31,7 +31,7 @@ def table(tmp_path):
     return tmp_path / "t.csv"
 
 
-def test_compare_writes_report_markdown_and_table(table, tmp_path, in_process):
+def test_compare_writes_report_and_table(table, tmp_path, in_process):
     out = tmp_path / "out"
     done = call(
         "compare", table, "--target", "y", "--methods", "LCC,LogReg-bal", "--runs", 3, "--jobs", 1,
@@ -39,7 +39,7 @@ def test_compare_writes_report_markdown_and_table(table, tmp_path, in_process):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert sorted(p.name for p in out.iterdir()) == [
-        "report.html", "report.md", "runs.parquet", "study.json",
+        "report.html", "runs.parquet", "study.json",
     ]  # fmt: skip
     assert "is best here" in done.output
     config = json.loads((out / "study.json").read_text())["config"]
@@ -73,7 +73,7 @@ def test_one_split_and_methods_of_other_packages(table, tmp_path, monkeypatch, i
 
 
 BAD = {
-    "bad row": ("a,b,y\n1,2,u\n1,2\n" + "1,3,v\n2,3,u\n" * 9, "y", "row 3"),
+    "bad row": ("a,b,y\n1,2,u\n1,2\n" + "1,3,v\n2,3,u\n" * 9, "y", "Row #3"),
     "missing target": ("a,y\n1,\n2,\n", "y", "row 2, column 2 ('y')"),
     "no such target": ("a,y\n1,u\n2,v\n", "z", "no column 'z'"),
     "one class": ("a,y\n1,u\n2,u\n3,u\n", "y", "column 2 ('y')"),

@@ -40,11 +40,11 @@ def write(path, text):
         ("a,y\n1,p\n2,p\n", ["one class", "p"]),
         ("a,y\n1,p\n2,\n", ["all 1 rows have one class"]),
         ("a,y\n1,\n2,\n", ["missing", "row 2", "column 2 ('y')", "2 such rows"]),
-        ("a,b,y\n1,2\n", ["row 2 has 2 cells where the header has 3"]),
+        ("a,b,y\n1,2\n", ["Row #2: Expected 3 columns, got 2"]),
         ("a,a,y\n1,2,p\n1,3,q\n", ["'a' stands in columns 1 and 2"]),
         ("e,y\n,p\n,q\n", ["'e'", "every cell is empty", "no column beside"]),
         ("a,y\n1,0.5\n2,0.7\n", ["not classes"]),
-        ("w,y\n2020-01-01,p\n2021-01-01,q\n", ["'w'", "holds dates", "--dates"]),
+        ("w,y\n2020-01-01,p\n2021-01-01,q\n", ["'w'", "holds dates", "--keep"]),
         ("a,y\n1,inf\n2,1\n", ["not classes"]),
         ("a,y\n1,1e300\n2,1\n", ["not classes"]),
         ("y\np\nq\n", ["no column beside"]),
@@ -84,13 +84,15 @@ def test_text_with_too_many_values(tmp_path, lincent):
         (("table.xlsx",), ["table.xlsx cannot be read as a workbook"]),
         (("train.csv", "--drop", "missing"), ["no column 'missing'"]),
         (("train.csv", "--set", "margin=1e9"), ["largest feasible margin"]),
-        (("train.csv", "--set", "margin=0.1", "--tune"), ["(LCCCV) has no parameter 'margin'"]),
+        (
+            ("train.csv", "--method", "lcccv", "--set", "margin=1"),
+            ["(LCCCV) has no parameter 'margin'"],
+        ),
         (("train.csv", "--set", "discriminator=best"), ["'discriminator'", "Got 'best'"]),
         (("train.csv", "--set", "probability=maybe"), ["'probability'", "Got 'maybe'"]),
         (("train.csv", "--format", "text"), ["'text' (--format) is not one of"]),
         (("train.csv", "--format", "parquet"), ["cannot be read as parquet"]),
         (("table.xlsx", "--method", "best"), ["'best' (--method) is not known", "structured"]),
-        (("table.xlsx", "--method", "linear", "--tune"), ["--tune belongs to --method lcc"]),
         (
             ("table.xlsx", "--method", "linear", "--set", "margin=1"),
             ["--method linear (RegularizedLCCCV) has no parameter 'margin'; it has"],
@@ -99,7 +101,6 @@ def test_text_with_too_many_values(tmp_path, lincent):
             ("table.xlsx", "--method", "auto", "--set", "C=5"),
             ["has no parameter 'C'", "costs of errors are --costs CLASS=COST"],
         ),
-        (("table.xlsx", "--quick", "--method", "lcc"), ["--quick and --method exclude"]),
         (("table.xlsx", "--metric", "auc"), ["--metric auc"]),
         (("table.xlsx", "--threshold", "2"), ["--threshold 2 is no probability"]),
         (("table.xlsx", "--threshold", "0.5", "--metric", "f1"), ["exclude each other"]),
@@ -114,7 +115,7 @@ def test_bad_arguments_of_fit(files, lincent, monkeypatch, arguments, words):
     write(files / "table.xlsx", "x")
     before = sorted(os.listdir(files))
     command = ("fit", *arguments, "--target", "churn", "--id", "customer", "-o", "new.lincent")
-    if not {"--method", "--quick"} & set(arguments):
+    if "--method" not in arguments:
         command += ("--method", "lcc")
     fails(lincent(*command), *words)
     assert sorted(os.listdir(files)) == before
@@ -129,13 +130,13 @@ def test_bad_arguments_of_fit(files, lincent, monkeypatch, arguments, words):
         (lambda t: t.assign(age=t.age.astype(object).where(t.index != 7, "x")), ["x"]),
         (lambda t: t.assign(age=float("inf")), ["'age'", "no finite number", "row 2"]),
         (lambda t: t[:0], ["no rows"]),
-        (lambda t: t.assign(**{"class": 1}), ["'class' already", "--prefix"]),
+        (lambda t: t.assign(**{"class": 1}), ["'class' already", "rename"]),
     ],
 )
 def test_bad_tables_for_predict(files, lincent, fresh, change, words):
     change(fresh).to_csv(files / "bad.csv", index=False)
     before = sorted(os.listdir(files))
-    extra = ["--all-columns"] if "--prefix" in words else []
+    extra = ["--all-columns"] if "rename" in words else []
     command = ("predict", files / "model.lincent", files / "bad.csv", "-o", files / "out.csv")
     fails(lincent(*command, "--strict", *extra), *words)
     assert sorted(os.listdir(files)) == before
@@ -179,7 +180,7 @@ def test_existing_output_needs_force(files, lincent):
     old = write(files / "out.csv", "precious")
     commands = [
         ("predict", model, table, "-o", old),
-        ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", old),
+        ("fit", files / "train.csv", "--target", "churn", "--method", "quick", "-o", old),
         ("explain", model, "-o", old),
         ("export", model, old, "--output-format", "sql"),
     ]
@@ -217,7 +218,8 @@ def test_full_disk_leaves_nothing(files, lincent, kind):
         "csv": ["predict", model, str(files / "new.csv"), "-o", output],
         "parquet": ["predict", model, str(files / "new.csv"), "-o", output],
         "html": ["explain", model, "-o", output],
-        "fit": ["fit", str(files / "train.csv"), "--target", "churn", "--quick", "-o", output],
+        "fit": ["fit", str(files / "train.csv"), "--target", "churn", "--method", "quick",
+                "-o", output],
     }[kind]  # fmt: skip
     before = sorted(os.listdir(files))
     with small_files_only():
@@ -255,13 +257,12 @@ def test_interrupt_leaves_nothing(files, model, monkeypatch):
     assert sorted(os.listdir(files)) == before
 
 
-def test_unusable_outputs_and_numbers_of_reasons_are_refused(files, model):
+def test_unusable_outputs_are_refused(files, model):
     from lincent.workflow import predict_file
 
-    for given, how in (("o.xyz", {}), ("o.csv", {"reasons": -1})):
-        with pytest.raises(ValueError, match=r"name such a file|0 or more, got -1"):
-            predict_file(model, files / "new.csv", files / given, **how)
-        assert not (files / given).exists()
+    with pytest.raises(ValueError, match="name such a file"):
+        predict_file(model, files / "new.csv", files / "o.xyz")
+    assert not (files / "o.xyz").exists()
 
 
 def test_explain_needs_known_classes(files, lincent, fresh):
@@ -278,7 +279,7 @@ def in_shell(tmp_path):
         f"{k % 7},{(3 * k) % 11 + 4 * (k % 2)},{'été日'[: k % 2 + 1]}\n" for k in range(60)
     )
     write(tmp_path / "t.csv", "a,b,y\n" + rows)
-    fit = f"{' '.join(COMMAND)} fit --target y --quick -q --force"
+    fit = f"{' '.join(COMMAND)} fit --target y --method quick -q --force"
 
     def run(line, **environment):
         line = line.replace("$FIT", fit).replace("$L", " ".join(COMMAND))
@@ -315,7 +316,7 @@ def test_streams_that_a_shell_closes_or_fills(in_shell, line, code, words):
     assert found.stderr.count(b"\n") <= 1, found.stderr
 
 
-FIT = "fit train.csv --target churn --quick --force -o m.lincent"
+FIT = "fit train.csv --target churn --method quick --force -o m.lincent"
 
 
 @pytest.mark.parametrize(
@@ -341,7 +342,16 @@ def test_closed_and_full_streams(files, warm, arguments, stream, state, code, wo
 def test_a_pipe_in_the_folder_stops_nothing(files, lincent):
     """A file of that name is a partial one of another process."""
     os.mkfifo(files / ".x.lincent-partial")
-    command = ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", files / "m")
+    command = (
+        "fit",
+        files / "train.csv",
+        "--target",
+        "churn",
+        "--method",
+        "quick",
+        "-o",
+        files / "m",
+    )
     assert lincent(*command).code == 0
 
 
@@ -366,6 +376,16 @@ def test_a_model_is_named_when_its_report_fails(files, lincent, monkeypatch):
 
     monkeypatch.setattr("lincent.cli.models.write_file", full)
     output = files / "other.lincent"
-    command = ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", output, "--report")
+    command = (
+        "fit",
+        files / "train.csv",
+        "--target",
+        "churn",
+        "--method",
+        "quick",
+        "-o",
+        output,
+        "--report",
+    )
     fails(lincent(*command), f"The model was written to {output}", "other.html was not written")
     assert output.exists()

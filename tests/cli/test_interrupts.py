@@ -82,10 +82,9 @@ def stopped_well(outcome, *words):
         assert word in last
 
 
-@pytest.mark.parametrize("method", ["auto", "linear", "lcc"])
+@pytest.mark.parametrize("method", ["auto", "linear", "lcccv"])
 def test_fit(table, tmp_path, warm, method):
     arguments = ("fit", table, "--target", "y", "-o", "m.lincent", "--method", method)
-    arguments += ("--tune",) if method == "lcc" else ()
     folder, begun = tmp_path / "work", tmp_path / "begun"
     folder.mkdir()
     place = {BEGUN: str(begun)}

@@ -173,17 +173,18 @@ def test_a_time_limit_ends_the_search():
     assert model.score(X, y) > 0.7
 
 
-def test_an_interrupt_leaves_it_unfitted(monkeypatch):
+def test_an_interrupt_leaves_the_fitted_model(monkeypatch):
     X, y = two()
     model = AutoLCC().fit(X, y)
+    before = dict(vars(model))
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(auto, "search_folds", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert not hasattr(model, "ensemble_")
+        model.fit(X[::-1], y)
+    assert vars(model) == before
 
 
 def test_bad_input_leaves_the_fitted_model():

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import lincent
-from lincent import LCC
-from lincent.estimators import base, fit_callbacks
+from lincent import LCC, LCCCV
+from lincent.estimators import base
 from lincent.paper import baselines
 from lincent.solvers.lp import dispatch, interior_point
 from support.clock import Clock
@@ -112,10 +112,10 @@ class TestInterrupt:
             model.fit(*two_classes())
         assert unfitted(model)
 
-    def test_leaves_a_fitted_estimator_unfitted(self, monkeypatch):
-        """Neither the old model, which was to be replaced, nor a mixture of both."""
+    def test_restores_a_fitted_estimator(self, monkeypatch):
         X, y = two_classes()
         model = LCC().fit(X, y)
+        before = model.decision_function(X)
 
         def stop(*_, **__):
             raise KeyboardInterrupt
@@ -123,24 +123,23 @@ class TestInterrupt:
         monkeypatch.setattr(dispatch, "solve", stop)
         with pytest.raises(KeyboardInterrupt):
             model.fit(*three_classes(n=7))
-        assert unfitted(model)
-        with pytest.raises(NotFittedError):
-            model.predict(X)
+        np.testing.assert_array_equal(model.decision_function(X), before)
 
-    def test_leaves_it_unfitted_while_the_fit_is_closed(self, monkeypatch):
+    def test_restores_it_while_the_fit_is_closed(self, monkeypatch):
         """When the results are set, and listeners and threads are restored."""
         X, y = two_classes()
         model = LCC().fit(X, y)
+        before = dict(vars(model))
 
         @contextmanager
         def stop_at_the_end(*_):
             yield
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(base, "observed_fit", stop_at_the_end)
+        monkeypatch.setattr(base._threads, "limits_for_data", stop_at_the_end)
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y)
-        assert unfitted(model)
+            model.fit(X[::-1], y)
+        assert vars(model) == before
 
     def test_keeps_parameters_and_output_settings(self, monkeypatch):
         X, y = two_classes()
@@ -214,22 +213,24 @@ class TestVerbose:
         LCC().fit(*two_classes())
         assert capsys.readouterr().out == ""
 
+    def test_verbose_speaks_of_folds_then_of_the_solver(self, capsys):
+        X, y = two_classes(m=120, n=3)
+        model = LCCCV(margins=2, cv=3, solver="interior-point")
+        told = []
+        for verbose in (0, 1, 2):
+            model.set_params(verbose=verbose).fit(X, y)
+            told.append(capsys.readouterr().out.splitlines())
+        silent, folds, steps = told
+        assert silent == []
+        assert folds[:3] == [f"search, fold {k} of 3: 2 candidates" for k in (1, 2, 3)]
+        assert folds[3].startswith("class 0 against class 1: interior-point, ")
+        assert len(folds) == 4
+        assert set(folds) < set(steps)
+        assert any(line.startswith("step 1: objective") for line in steps)
+
 
 class TestAtomicFit:
     """A fit that fails restores the estimator; attributes that others set are kept."""
-
-    def test_an_interrupt_keeps_attributes_that_others_set(self, monkeypatch):
-        X, y = two_classes()
-        model = LCC().fit(X, y)
-        model._parent_callback_ctx = "scikit-learn's"
-
-        def stop(*_, **__):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(dispatch, "solve", stop)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y)
-        assert vars(model).keys() == vars(LCC()).keys() | {"_parent_callback_ctx"}
 
     @pytest.mark.parametrize(
         "name",
@@ -246,8 +247,7 @@ class TestAtomicFit:
 
 def test_no_estimator_is_more_than_two_classes_above_scikit_learn():
     def depth(kind):
-        # Without callbacks in scikit-learn, a class of lincent takes the place of its mixin.
-        if not kind.__module__.startswith("lincent") or kind is fit_callbacks.CallbackSupportMixin:
+        if not kind.__module__.startswith("lincent"):
             return 0
         return 1 + max(depth(base) for base in kind.__bases__)
 

@@ -1,14 +1,11 @@
-"""Arrays of any library to NumPy and back; ``tests/test_array_api.py`` has dispatch itself."""
+"""Arrays of any library to NumPy; ``tests/test_array_api.py`` has dispatch itself."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent import LCC
-from lincent.estimators.base import numpy_copy
-from lincent.estimators.validation import is_foreign, to_numpy
+from lincent.sources.source import is_foreign, to_numpy
 from support.devices import torch_far_away  # noqa: F401
-from support.labeled import noisy
 
 
 @pytest.mark.parametrize(
@@ -31,14 +28,3 @@ def test_arrays_of_a_device_that_numpy_does_not_know_come_here():
     found = to_numpy(there)
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, [1.0, 2.0])
-
-
-def test_a_copy_in_numpy_leaves_the_model_as_it_is(torch_far_away):  # noqa: F811
-    X, y = noisy(60, 3)
-    model = LCC().fit(X, y)
-    there = LCC().fit(X, y)
-    there.coef_ = torch_far_away.asarray(model.coef_)
-    copied = numpy_copy(there)
-    np.testing.assert_array_equal(copied.predict(X), model.predict(X))
-    assert isinstance(copied.coef_, np.ndarray)
-    assert isinstance(there.coef_, torch_far_away.Tensor)

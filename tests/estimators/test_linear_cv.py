@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score, get_scorer
 from sklearn.model_selection import StratifiedKFold
 
@@ -131,14 +131,6 @@ def test_parallel_folds_give_the_same():
     np.testing.assert_array_equal(
         one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
     )
-
-
-def test_without_refit_there_is_no_model():
-    X, y = noisy(100)
-    model = LCCCV(4, refit=False, cv=3).fit(X, y)
-    assert model.best_score_ > 0.5
-    with pytest.raises(NotFittedError, match="refit=False"):
-        model.predict(X)
 
 
 def test_failed_fit_keeps_the_old_model():
@@ -269,7 +261,7 @@ def test_time_limit_is_shared_by_the_problems_of_a_fold(begun):
 def test_time_limit_of_no_time_begins_nothing(begun):
     X, y = noisy(300)
     words = "0 of 5 candidates were finished, and the choice is the largest margin"
-    model = limited(X, y, words, time_limit=1e-9, refit=False)
+    model = limited(X, y, words, time_limit=1e-9)
     assert begun == []
     assert model.best_index_ == 4
     assert np.isnan(model.best_score_)

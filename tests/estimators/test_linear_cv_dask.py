@@ -179,16 +179,10 @@ def test_many_blocks_are_merged_in_groups():
 
 
 def test_verbose_names_the_fold(capsys, data):
-    LCCCV(1, cv=2, refit=False, verbose=1).fit(in_blocks(data[0]), data[1])
+    LCCCV(1, cv=2, verbose=1).fit(in_blocks(data[0]), data[1])
     out = capsys.readouterr().out
     assert "without fold 0: read 1, survey: 3 blocks" in out
     assert "fold 1: read 1, score: 3 blocks" in out
-
-
-def test_a_search_without_a_model(data):
-    model = LCCCV(2, cv=2, refit=False, random_state=0).fit(in_blocks(data[0]), data[1])
-    assert not hasattr(model, "coef_")
-    assert model.best_score_ > 0.6
 
 
 # What goes wrong.

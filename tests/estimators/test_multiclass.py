@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
-from lincent import LCC
+from lincent import LCC, RegularizedLCC
 from support.samples import three_classes, two_classes, weights
 
 
@@ -121,3 +121,13 @@ def test_groups_are_never_split_between_folds(name):
         lincent.AdditiveLCC().fit(X, y, groups=groups)
     with sklearn.config_context(enable_metadata_routing=True):
         assert kind().set_fit_request(groups=True).get_metadata_routing().fit.requests["groups"]
+
+
+def test_classes_in_the_middle_are_found_by_pairs():
+    """No line cuts a class in the middle off from the rest; pairs of classes are the default."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(5), 60)
+    X = rng.normal(size=(300, 2)) + np.stack([4.0 * y, 0.0 * y], axis=1)
+    found = {k: RegularizedLCC(multi_class=k).fit(X, y).score(X, y) for k in ("ovo", "ovr")}
+    assert RegularizedLCC().fit(X, y).score(X, y) == found["ovo"]
+    assert found["ovo"] > 0.95 > found["ovr"]

@@ -89,7 +89,7 @@ def test_the_method_keeps_its_name_and_words():
     "made",
     [
         LCC(probability="sigmoid"),
-        RegularizedLCC(multi_class="joint"),
+        RegularizedLCC(multi_class="ovr"),
         RegularizedLCCCV((0.01, 0.1), cv=3),
         StructuredLCC(3),
         AdditiveLCC(probability="sigmoid"),

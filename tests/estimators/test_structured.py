@@ -52,18 +52,11 @@ def test_a_ring_needs_structure():
     assert StructuredLCCCV().fit(X, y).score(X, y) > 0.95
 
 
-def test_explain_lists_centers_by_size_of_coefficient():
+def test_coefficients_of_centers_have_on_the_whole_the_sign_of_their_class():
     X, y = ring()
     model = StructuredLCC().fit(X, y)
-    table = model.explain()
-    strength = np.abs(table["coef"])
-    assert np.all(strength[:-1] >= strength[1:])
-    assert set(table["center"]) == set(range(len(model.local_centers_)))
-    # On the whole the coefficient of a center has the sign of its class.
-    mean = {label: table["coef"][table["class"] == label].mean() for label in (0, 1)}
-    assert mean[0] < mean[1]
-    with pytest.raises(ValueError, match="problem=1"):
-        model.explain(1)
+    mean = [model.local_coef_[0, model.local_classes_ == label].mean() for label in model.classes_]
+    assert mean[0] < 0 < mean[1]
 
 
 def test_score_is_linear_part_and_similarities():

@@ -102,24 +102,24 @@ class TestData:
 
 class TestWeights:
     def test_all_zero(self):
-        with pytest.raises(ValueError, match="All sample weights are zero"):
+        with pytest.raises(ValueError, match=r"at least one non-zero|sample weight is 0"):
             LCC().fit(X, Y, np.zeros(len(Y)))
 
     def test_negative(self):
-        with pytest.raises(ValueError, match=r"sample_weight\[5\] is -0.5, below zero"):
+        with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
             LCC().fit(X, Y, weight(row5=-0.5))
 
     @pytest.mark.parametrize("value", [np.nan, np.inf])
     def test_not_finite(self, value):
-        with pytest.raises(ValueError, match=rf"sample_weight\[5\] is {value}"):
+        with pytest.raises(ValueError, match=r"sample_weight contains (NaN|infinity)"):
             LCC().fit(X, Y, weight(row5=value))
 
     def test_wrong_shape(self):
-        with pytest.raises(ValueError, match=r"shape \(3,\); give one weight for each of the 40"):
+        with pytest.raises(ValueError, match=r"sample_weight.shape == \(3,\), expected \(40,\)"):
             LCC().fit(X, Y, np.ones(3))
 
     def test_text(self):
-        with pytest.raises(ValueError, match="sample_weight holds no numbers"):
+        with pytest.raises(ValueError, match="could not convert string to float"):
             LCC().fit(X, Y, ["a"] * len(Y))
 
     def test_a_class_without_weight(self):

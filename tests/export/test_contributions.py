@@ -9,7 +9,6 @@ import pytest
 from lincent.export import load_model, save_model
 from lincent.export.code import export_bytes
 from lincent.export.model import contributions_of
-from lincent.tables.read import read_table
 from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
 
@@ -106,25 +105,6 @@ def test_contributions_of_any_model_are_its_score(make_table, method, classes, t
     parts = parts_of(found).drop(columns="contribution_error", errors="ignore")
     np.testing.assert_allclose(parts.sum(axis=1) + base[codes], found["score"], atol=1e-6)
     assert ("contribution_error" in found) == (method == "TSV")
-
-
-def test_reasons_name_the_columns_that_speak_for_the_class(make_table):
-    model = fit_table(make_table(200), "churn", ids=["customer"], method="quick")
-    rows = make_table(20, seed=4)
-    table = read_table(rows)
-    explainer = contributions_of(model)
-    parts = model.score_batch(table, explainer=explainer)
-    said = model.score_batch(table, explainer=explainer, reasons=2)
-    assert [name for name in said if "reason" in name] == ["reason_1", "reason_2"]
-    names = [name for name in parts if name.startswith("contribution_")]
-    values = np.stack([parts[name] for name in names], axis=1)
-    values[parts["class"] == "no"] *= -1
-    for row, reason in enumerate(said["reason_1"]):
-        column = names[values[row].argmax()].removeprefix("contribution_")
-        cell = rows[column].iloc[row]
-        shown = "missing" if cell != cell or cell is None else str(cell).removesuffix(".0")
-        assert reason.startswith(f"{column} = {shown[:6]}")
-        assert reason.endswith(f"{abs(values[row].max()):.2f})")
 
 
 @pytest.mark.parametrize("method", ["lcc", "quick", "linear", "kernel", "structured"])

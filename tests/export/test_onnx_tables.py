@@ -64,7 +64,7 @@ def compare(model, rows):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"interactions": 4}, {"categorical_features": [2, 4], "interactions": 3}, {"C": 1e-8}],
+    [{}, {"interactions": 4}, {"C": 1e-8}],
     ids=str,
 )
 def test_additive(settings, classes):
@@ -83,7 +83,6 @@ def test_monotone_curves():
     "settings",
     [
         {"scoring": "accuracy"},
-        {"categorical_features": [4]},
         {"feature_maps": ["splines + centers"]},
     ],
     ids=str,
@@ -119,10 +118,10 @@ def test_inputs_may_be_double():
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
 
 
-def test_categories_that_are_words_say_what_to_do():
+def test_categories_say_what_to_do():
     X, y = training(2)
     for words in (["red", "blue"], ["007", "7"]):
         frame = pd.DataFrame({"size": X[:, 0], "paint": np.resize(words, len(y))})
         model = AdditiveLCC().fit(frame, y)
-        with pytest.raises(AppError, match=r"'paint' as words \('.*'\).*OneHotEncoder"):
+        with pytest.raises(AppError, match=r"'paint' is read as categories.*OneHotEncoder"):
             answers(model, X[:, :2].astype(np.float32))

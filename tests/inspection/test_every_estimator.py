@@ -77,7 +77,6 @@ def test_drawn_or_said_without_a_warning(model, rows, display):
     assert len(plt.get_fignums()) == 1
     axes = np.atleast_1d(np.asarray(made.ax_, dtype=object))
     assert all(axis.get_ylabel()[0].isupper() for axis in axes)
-    assert len(made.frame())
 
 
 @pytest.mark.parametrize("display", [ProjectionDisplay, ScoresDisplay])
@@ -100,7 +99,7 @@ def test_axes_that_are_given_are_used_and_no_figure_is_left(rows):
 def test_the_line_of_a_model_without_one_is_its_score(rows):
     model = lincent.AdditiveLCC().fit(*rows)
     found = ProjectionDisplay.from_estimator(model, *rows)
-    np.testing.assert_allclose(found.frame()["projected"], model.decision_function(rows[0]))
+    np.testing.assert_allclose(found.lines[0], model.decision_function(rows[0]))
     assert found.thresholds == [0.0]
 
 
@@ -109,13 +108,12 @@ def test_coefficients_have_names_and_order():
     table = pandas.DataFrame(X, columns=[f"gene {j}" for j in range(6)])
     pipeline = make_pipeline(StandardScaler(), lincent.RegularizedLCC()).fit(table, y)
     found = CoefficientsDisplay.from_estimator(pipeline, n_largest=3)
-    frame = found.frame()
-    assert len(frame) == 6
-    assert frame["coefficient"].abs().is_monotonic_decreasing
-    coef = dict(zip(table.columns, pipeline[-1].coef_[0], strict=True))
-    np.testing.assert_allclose(frame["coefficient"], [coef[name] for name in frame["column"]])
+    np.testing.assert_array_equal(found.coefs, pipeline[-1].coef_[0])
+    largest = np.argsort(-np.abs(found.coefs))[:3]
     drawn = [text.get_text() for text in found.ax_.get_yticklabels()]
-    assert drawn == list(frame["column"][:3])
+    assert drawn == list(table.columns[largest])
+    widths = sorted(bar.get_width() for bar in found.ax_.patches)
+    np.testing.assert_allclose(widths, sorted(found.coefs[largest]))
     assert "speaks for 1" in found.ax_.get_xlabel()
 
 
@@ -128,7 +126,7 @@ def test_path_of_an_estimator_ends_at_the_signs_of_the_centers():
     signs = np.sign(centers[1] - centers[0])
     np.testing.assert_allclose(found.coefs[-1], signs, atol=1e-4)
     assert len(found.ax_) == 2
-    assert len(found.frame()) == 20
+    assert len(found.margins) == len(found.coefs) == len(found.objective) == 20
 
 
 def test_scores_of_many_classes_are_right_on_the_right(rows):
@@ -136,7 +134,7 @@ def test_scores_of_many_classes_are_right_on_the_right(rows):
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 4)) + 2 * np.eye(4)[y]
     model = lincent.RegularizedLCC(multi_class="ovo").fit(X, y)
-    frame = ScoresDisplay.from_estimator(model, X, y).frame()
+    scores = ScoresDisplay.from_estimator(model, X, y).scores
     right = model.predict(X) == y
-    assert (frame["score"][right] >= 0).all()
-    assert (frame["score"][~right] <= 0).all()
+    assert (scores[right] >= 0).all()
+    assert (scores[~right] <= 0).all()

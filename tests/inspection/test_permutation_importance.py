@@ -47,6 +47,8 @@ def test_many_columns_are_scored_in_batches(monkeypatch):
 class Product:
     """The product of two columns: the effect of one depends on the other."""
 
+    classes_ = np.array(["no", "yes"])
+
     def decision_function(self, X):
         return X[:, 0] * X[:, 1]
 
@@ -65,9 +67,8 @@ def test_the_band_holds_the_curves_of_most_rows():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": np.linspace(-1, 1, 11), "b": np.linspace(-2, 4, 11)})
     curve = curve_of(frame)
-    assert curve["band_of"] == "rows"
     slopes = frame["b"] / 2
-    for (x, y), (low, high) in zip(curve["points"], curve["band"], strict=True):
+    for x, y, (low, high) in zip(curve["x"], curve["lines"]["yes"], curve["band"], strict=True):
         assert y == pytest.approx(slopes.mean() * x, abs=1e-5)
         assert [low, high] == pytest.approx(np.quantile(slopes * x, [0.1, 0.9]), abs=1e-5)
     assert "band" not in curve_of(frame.assign(b=1.0))
@@ -91,15 +92,13 @@ def test_importances_and_curves_do_not_encode_the_table_again(make_table, monkey
     assert len(encoded) == 2  # and the values of the curves
 
 
-def test_the_band_of_an_additive_model_is_that_of_its_resamples(make_table):
+def test_an_additive_model_has_no_band(make_table):
     from lincent.workflow import fit_table
 
     model = fit_table(make_table(120), "churn", method="additive", params={})
     curve = next(e["curve"] for e in model.summary["importances"] if e["column"] == "age")
-    assert curve["band_of"] == "resamples"
-    widths = [high - low for low, high in curve["band"]]
-    assert max(widths) > 0
-    assert min(widths) > -1e-4
+    assert len(curve["x"]) == len(curve["lines"]["yes"])
+    assert "band" not in curve
 
 
 def test_the_effect_of_a_pair_has_mean_zero():
@@ -109,8 +108,6 @@ def test_the_effect_of_a_pair_has_mean_zero():
     from lincent.tables.schema import NUMBER, Column
 
     class Shifted(Product):
-        classes_ = np.array(["no", "yes"])
-
         def decision_function(self, X):
             return 7.0 + super().decision_function(X)
 

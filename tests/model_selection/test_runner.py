@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow")
 
 from lincent.model_selection import Problem, plan_runs, read_runs, run_plan, runner
 from lincent.model_selection.experiment import empty_row
-from lincent.model_selection.runner import MEASURED, FolderInUseError, open_log
+from lincent.model_selection.runner import FolderInUseError, open_log
 from support import awkward
 from support.in_process import InProcess, without_workers
 
@@ -39,7 +39,8 @@ def problem():
 
 def outcome(frame):
     """Return what must be equal between two executions of the same plan."""
-    return frame.drop(columns=list(MEASURED))
+    times = ["fit_seconds", "score_seconds", "finished", "versions", "machine"]
+    return frame.drop(columns=times)
 
 
 def test_misbehaving_methods_are_marked_and_stop_nobody(problem, tmp_path, capfd):
@@ -135,15 +136,6 @@ def test_one_writer_per_folder(tmp_path):
         pass
 
 
-def test_a_budget_ends_the_run_and_the_next_goes_on(problem, in_process, tmp_path):
-    plan = plan_runs([problem], [("m", awkward.Napping())], n_splits=40)
-    first = run_plan(plan, tmp_path, budget=0.5)
-    assert 0 < len(first) < 40
-    assert first["split"].tolist() == list(range(len(first)))  # in order, none left out
-    assert len(run_plan(plan, tmp_path)) == 40
-    assert len(run_plan(plan, tmp_path, budget=0.0)) == 40  # nothing was left to begin
-
-
 def test_an_interrupt_keeps_what_is_done(problem, in_process, tmp_path):
     plan = plan_runs([problem], [MAJORITY], n_splits=6)
 
@@ -174,7 +166,7 @@ def test_torn_and_double_rows_do_no_harm(problem, in_process, tmp_path):
 
 def test_wrong_options_are_named(problem):
     plan = plan_runs([problem], [MAJORITY], n_splits=1)
-    with pytest.raises(ValueError, match=r"n_jobs .* 1 or more, got 0"):
+    with pytest.raises(ValueError, match="n_jobs == 0"):
         run_plan(plan, n_jobs=0)
     with pytest.raises(ValueError, match=r"time_limit .* above 0, got 0"):
         run_plan(plan, time_limit=0)

@@ -224,9 +224,8 @@ def test_grids_are_positive_numbers():
 
 def test_part_of_the_time_is_reserved_for_the_refit():
     limits = Controls(deadline=110.0)
-    assert search_deadline(limits, 10.0, refit=True) == 110.0 - REFIT_FRACTION * 100.0
-    assert search_deadline(limits, 10.0, refit=False) == 110.0
-    assert search_deadline(Controls(), 10.0, refit=True) == np.inf
+    assert search_deadline(limits, 10.0) == 110.0 - REFIT_FRACTION * 100.0
+    assert search_deadline(Controls(), 10.0) == np.inf
 
 
 def test_time_a_path_does_not_need_goes_to_those_after_it(monkeypatch):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lincent.problems.arrays import Certificate, root_mean
+from lincent.problems.arrays import root_mean
+from lincent.problems.centralization import Certificate
 
 
 def certificate(objective, dual, **more):

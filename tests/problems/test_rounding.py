@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from lincent.problems import rounding as proof
-from lincent.problems.arrays import Certificate
-from lincent.problems.centralization import Program, certify
+from lincent.problems.centralization import Certificate, Program, certify
 from lincent.problems.rounding import certify_with_rounding, estimate_rounding
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls

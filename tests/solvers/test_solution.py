@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from lincent.problems.arrays import Certificate
+from lincent.problems.centralization import Certificate
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
 
 

@@ -7,14 +7,12 @@ def test_round_trip():
     schema = Schema(
         (
             Column("a", "number", "double", marks=("?",)),
-            Column("w", "date", "string", form="%d.%m.%Y", detail="with time"),
+            Column("w", "date", "string", form="%d.%m.%Y"),
             Column("c", "category", "string", (None, "u")),
         ),
         "y",
         ("id",),
     )
     assert Schema.from_json(schema.to_json()) == schema
-    assert schema.numeric == ["a", "w: days", "w: month", "w: weekday", "w: hour"]
+    assert schema.numeric == ["a", "w"]
     assert schema.categorical == ["c"]
-    assert list(schema.csv_types()) == []
-    assert list(Schema((Column("a", "number", "double"),), "y").csv_types()) == ["a"]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.base import clone
 
 from lincent.features import TableEncoder
@@ -53,19 +52,3 @@ def test_units_of_other_rows():
     np.testing.assert_array_equal(out[:, numbers], (expected[:, numbers] - 10.0) / 2.0)
     others = [1, 2, 3, 4, 5]
     np.testing.assert_array_equal(out[:, others], expected[:, others])
-
-
-@pytest.mark.parametrize("scale", [True, False])
-def test_graph(scale):
-    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
-    onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
-    from skl2onnx import to_onnx
-
-    from lincent.export.onnx import register_converters
-
-    register_converters()
-    X = np.array([[4.0, 1.0], [np.nan, 2.0], [2.0, np.nan], [9.0, 2.0]], dtype=np.float32)
-    made = TableEncoder(scale, categorical_features=[1]).fit(X)
-    graph = onnxruntime.InferenceSession(to_onnx(made, X[:1]).SerializeToString())
-    [found] = graph.run(None, {"X": X})
-    np.testing.assert_allclose(found, made.transform(X), atol=1e-6)

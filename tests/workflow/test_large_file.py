@@ -185,7 +185,17 @@ def test_the_command_under_a_limit(tmp_path):
         "print(int(_memory._fields(_memory.Path('/proc/self/status'))['VmSize'] / 1024))"
     )
     taken = int(_run([sys.executable, "-c", loaded], os.environ | SPARING).stdout)
-    command = [sys.executable, "-m", "lincent", "fit", str(path), "--target", "label", "--quick"]
+    command = [
+        sys.executable,
+        "-m",
+        "lincent",
+        "fit",
+        str(path),
+        "--target",
+        "label",
+        "--method",
+        "quick",
+    ]
     limited = ["bash", "-c", f'ulimit -v {taken + 160_000}; exec "$@"', "-", *command]
     environment = os.environ | {"MALLOC_ARENA_MAX": "1"}
     done = _run([*limited, "--output", str(tmp_path / "m.lincent")], environment)

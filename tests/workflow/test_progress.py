@@ -16,8 +16,8 @@ def test_lines_in_a_pipe(capsys, monkeypatch):
         show("fold", 3, 3)
     assert capsys.readouterr().err.splitlines() == [
         "lincent: fitting X\\x1b[2J on 5 rows",
-        "lincent: fold 2 of 3 (map 'splines'), about 3 s left",
-        "lincent: fold 3 of 3, about 2 s left",
+        "lincent: fold 2 of 3 (map 'splines')",
+        "lincent: fold 3 of 3",
     ]
 
 

@@ -68,7 +68,7 @@ def finish_experiment(result: Any, page: Any, folder: Path, as_json: bool) -> li
     from lincent.report.rendering import write_page
 
     result.save(folder)
-    html, _ = write_page(page, folder)
+    html = write_page(page, folder)
     if as_json:
         table = means(result.frame, "test_hard_auc").T
         summary = {
@@ -98,8 +98,6 @@ def reproduce(
     time_limit: float = 300.0,
     retry: bool = False,
     seizure: Path | None = None,
-    interictal: str = "random",
-    lenient: bool = False,
     quiet: bool = False,
     json: bool = False,
 ) -> None:
@@ -113,8 +111,6 @@ def reproduce(
     with options.errors_as_messages(kept):
         if not quiet:
             _console.log(f"the study goes to {folder}")
-        if seizure is None and (lenient or interictal != "random"):
-            raise ValueError("--lenient and --interictal go with --seizure DIR.")
         if seizure is not None and parts:
             raise ValueError("--parts has no meaning with --seizure, which is procedure 1.")
         names = options.parse_names(sets)
@@ -144,9 +140,8 @@ def reproduce(
                 from lincent.paper.study import seizure as study_of_seizures
 
                 result = study_of_seizures.reproduce_seizure(
-                    seizure, interictal=interictal, lenient=lenient, subjects=names,
-                    runs=runs or (5 if quick else 50), progress=progress, log=_console.log,
-                    **shared,
+                    seizure, subjects=names, runs=runs or (5 if quick else 50),
+                    progress=progress, log=_console.log, **shared,
                 )  # fmt: skip
                 page, summary = study_of_seizures.seizure_page, study_of_seizures.summary_lines
         lines = finish_experiment(result, page(result), folder, json)

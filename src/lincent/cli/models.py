@@ -15,8 +15,6 @@ from lincent._files import STREAM, OutputError, check_output, is_stream, write_f
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
-OF_LCC = ("lcc", "lcccv", "lcc-1nn", "lcc-1sv")
-
 
 @options.command
 def fit(
@@ -24,11 +22,9 @@ def fit(
     target: str | None = None,
     output: str | None = None,
     method: str = "auto",
-    quick: bool = False,
     report: bool | None = None,
     report_json: bool = False,
     rows: bool = True,
-    learning_curve: bool = False,
     costs: str | None = None,
     metric: str | None = None,
     threshold: float | None = None,
@@ -36,7 +32,6 @@ def fit(
     by: str | None = None,
     id: options.Names = None,
     set: options.Names = None,
-    tune: bool = False,
     strict: bool = False,
     jobs: int = 1,
     seed: int = 0,
@@ -56,17 +51,12 @@ def fit(
             output = str(Path(data).with_name(Path(data).name.split(".")[0] + ".lincent"))
         if output is None or is_stream(output):
             raise AppError("A model is written to a file: name it with -o MODEL.")
-        suffixes = [".html"] * report + [".json", ".md"] * report_json
+        suffixes = [".html"] * report + [".json"] * report_json
         written = [str(Path(output).with_suffix(suffix)) for suffix in suffixes]
         check_output(output, force=force, others=(data,))
         for path in written:
             check_output(path, force=force, others=(data, output))
         check_exists(data)
-        if quick and method != "auto":
-            raise AppError("--quick and --method exclude each other: --quick is --method quick.")
-        if tune and method.lower() not in OF_LCC:
-            raise AppError("--tune belongs to --method lcc: add --method lcc.")
-        method = "quick" if quick else "LCCCV" if tune else method
         params = options.parse_params(set)
         log = _console.silent if quiet else _console.log
         with _console.progress_bar(quiet) as progress:
@@ -78,7 +68,7 @@ def fit(
             model = fit_table(
                 data, target, method=method, params=params, metric=metric, threshold=threshold,
                 costs=options.parse_costs(costs), positive=positive, by=by, ids=tuple(id or ()),
-                **columns, strict=strict, reading=reading, learning_curve=learning_curve, rows=rows,
+                **columns, strict=strict, reading=reading, rows=rows,
                 n_jobs=options.worker_count(jobs), random_state=seed, log=log, progress=progress,
             )  # fmt: skip
         files: dict[str, bytes] = {}
@@ -116,7 +106,7 @@ def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, An
 
 def _summary_text(summary: dict[str, Any]) -> str:
     """Return the summary of a fit in a few lines, the held-out score first."""
-    from lincent.report.model_report import groups_table, learning_curve_text, scores_table
+    from lincent.report.model_report import groups_table, scores_table
     from lincent.report.rendering import block_text, table_text
 
     held, lines = summary["held_out"] or {}, ["No row could be held out."]
@@ -128,8 +118,6 @@ def _summary_text(summary: dict[str, Any]) -> str:
         lines.append(_costs_text(summary["threshold"], **held["costs"]))
     if held.get("by"):
         lines += [f"Errors by {held['by']['column']}:", *block_text(groups_table(held["by"]))]
-    if summary.get("learning_curve"):
-        lines.append(learning_curve_text(summary["learning_curve"]))
     used = sum(bool(column["used_as"]) for column in summary["columns"])
     classes = ", ".join(f"{name} ({count})" for name, count in summary["classes"].items())
     certificate = summary["certificate"]
@@ -174,12 +162,9 @@ def predict(
     output: str = STREAM,
     id: options.Names = None,
     all_columns: bool = False,
-    prefix: str = "",
     threshold: float | None = None,
     contributions: bool = False,
-    reasons: int = 0,
     strict: bool = False,
-    output_format: str | None = None,
     force: bool = False,
     quiet: bool = False,
     json: bool = False,
@@ -198,9 +183,8 @@ def predict(
     with _console.progress_bar(quiet or not sys.stderr.isatty()) as show:
         run = predict_file(
             load_model(model), data, output, ids=tuple(id) if id else None,
-            keep_all=all_columns, prefix=prefix, threshold=threshold,
-            contributions=contributions, reasons=reasons, strict=strict, reading=reading,
-            output_format=output_format, force=force,
+            keep_all=all_columns, threshold=threshold, contributions=contributions,
+            strict=strict, reading=reading, force=force,
             progress=lambda rows: show("scoring", 0, 0, f"{rows:,} rows"),
         )  # fmt: skip
     for line in () if quiet else run.warnings:
@@ -235,10 +219,10 @@ def explain(
     How far each column moves the score, and rows with suspect labels.
     """
     if report_json and output in (None, STREAM):
-        raise AppError("--report-json writes files beside the page: name it with -o PAGE.html.")
+        raise AppError("--report-json writes a file beside the page: name it with -o PAGE.html.")
     written = [] if output is None else [output]
-    for suffix in (".json", ".md") if report_json else ():
-        written.append(str(Path(written[0]).with_suffix(suffix)))
+    if report_json:
+        written.append(str(Path(written[0]).with_suffix(".json")))
     for path in written:
         check_output(path, force=force, others=(model, data))
     check_exists(model)

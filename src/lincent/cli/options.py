@@ -77,14 +77,12 @@ def _columns(
     drop: Names = None,
     keep: Names = None,
     role: Names = None,
-    dates: bool = False,
     group: str | None = None,
 ) -> dict[str, Any]:
     """Return the options on columns as keywords of ``fit_table`` and ``compare``."""
     form = "COLUMN=ROLE, such as zip=category"
     roles = dict(_pair(given, "--role", form) for given in role or ())
-    chosen = {"drop": tuple(drop or ()), "keep": tuple(keep or ()), "roles": roles}
-    return chosen | {"dates": dates, "group": group}
+    return {"drop": tuple(drop or ()), "keep": tuple(keep or ()), "roles": roles, "group": group}
 
 
 GROUPS: dict[str, Callable[..., Any]] = {"columns": _columns, "reading": ReadOptions}

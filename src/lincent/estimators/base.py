@@ -10,22 +10,20 @@
 
 Public methods return the kind of array that they are given (``output_like_input``): a Dask
 collection gives a lazy Dask array, a torch or CuPy array one on the same device, batches a NumPy
-array.  With scikit-learn's ``array_api_dispatch`` the fitted attributes, too, are arrays of the
-library of X: ``fit`` and ``predict`` run as without dispatch, and only their results are moved.
+array.  Fitted attributes are NumPy arrays.  All this is so with scikit-learn's
+``array_api_dispatch`` as well, which is switched off inside.
 """
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from functools import partial, wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn import config_context, get_config
+from sklearn import config_context
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -37,14 +35,8 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import _threads
+from lincent import _console, _threads
 from lincent.estimators.calibration import FoldFit, fit_without_folds, scores_of_folds
-from lincent.estimators.fit_callbacks import (
-    CallbackSupportMixin,
-    FitTasks,
-    observed_fit,
-    with_callbacks,
-)
 from lincent.estimators.problem import (
     BinaryProblem,
     BinaryTask,
@@ -65,43 +57,31 @@ from lincent.estimators.validation import (
     check_labels,
     check_rows,
     refuse_backend,
-    refuse_namespace,
-    send_to_namespace,
 )
 from lincent.model_selection.folds import group_folds
 from lincent.problems.centralization import HARD_FEASIBILITY
-from lincent.sources.source import (
-    Kind,
-    is_foreign,
-    is_streamed,
-    kind_of,
-    open_source,
-    package_of,
-    to_numpy,
-)
+from lincent.sources.source import Kind, is_streamed, kind_of, namespace_of, open_source, to_numpy
 from lincent.tables.weighted import check_magnitude
 
 Method = Callable[..., Any]
-IN_NAMESPACE = "_in_namespace"
-"""The attribute of a model whose fitted arrays are not NumPy's."""
+log: Callable[[str], None] = print
 
 
 # Atomic fits.
 
 
 @contextmanager
-def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
+def atomic_fit(model: Any, X: Any) -> Iterator[None]:
     """Make the fit in the body of the statement atomic.
 
-    On an error the previous state of the estimator is restored: a model fitted earlier is not lost
-    to bad input.  After an interrupt it is unfitted.  Attributes that others have set stay in both
-    cases.  A failed computation is raised as a ValueError.  The number of BLAS threads is limited
-    to what the size of X needs, and the callbacks of the estimator are called.
+    On an error or an interrupt the previous state of the estimator is restored: a model fitted
+    earlier is not lost.  A failed computation is raised as a ValueError.  The number of BLAS
+    threads is limited to what the size of X needs, and steps are printed by ``verbose``.
     """
-    tasks = FitTasks(model, X, y) if getattr(model, "_skl_callbacks", None) else None
+    listeners = [_printer(model.verbose)] if getattr(model, "verbose", 0) else []
     before = dict(vars(model))
     try:
-        with observed_fit(model, tasks), _threads.limits_for_data(X):
+        with _console.listening(*listeners), _threads.limits_for_data(X):
             yield
     except (ArithmeticError, ValueError) as error:
         model.__dict__ = before
@@ -114,19 +94,19 @@ def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
             f"({' '.join(str(error).split()) or type(error).__name__}). Columns of very different "
             "sizes or nearly equal columns can cause this: standardize them, or leave some out."
         ) from error
-    except Exception:
+    except BaseException:
         model.__dict__ = before
         raise
-    except BaseException:  # an interrupt: private results are those that the classes declare
-        classes = type(model).__mro__
-        names = {name for cls in classes for name in inspect.get_annotations(cls)}
-        private = {name for name in names if name.startswith("_")}
-        model.__dict__ = {
-            name: value
-            for name, value in before.items()
-            if not name.endswith("_") and name not in private
-        }
-        raise
+
+
+def _printer(verbose: int) -> _console.Listener:
+    """Return a listener that prints folds with ``verbose=1``, every step with 2."""
+
+    def show(what: str, done: int, total: int, detail: str) -> None:
+        if what.endswith("fold") or verbose > 1:
+            log(f"{what} {done + 1} of {total}" + (f": {detail}" if detail else ""))
+
+    return show
 
 
 # Results in the kind of array of the input.
@@ -136,19 +116,17 @@ def output_like_input(method: Method) -> Method:
     """Return a method of samples X that accepts and returns Dask, device and NumPy arrays."""
 
     @wraps(method)
+    @config_context(array_api_dispatch=False)
     def wrapper(self: Any, X: Any, *rest: Any) -> Any:
-        if get_config()["array_api_dispatch"]:
-            return _call_dispatched(self, wrapper, method.__name__, X, *rest)
-        if IN_NAMESPACE in vars(self):
-            self = numpy_copy(self)
         kind = kind_of(X)
         if kind is Kind.DASK:
             return _lazy_result(self, method, X, *rest)
         if kind is Kind.BATCHES:
             return _result_of_batches(self, method, X, *rest)
-        if kind is Kind.DEVICE:
-            return send_to_namespace(method(self, X, *rest), X)
-        return method(self, X, *rest)
+        result = method(self, X, *rest)
+        if kind is Kind.DEVICE and isinstance(result, np.ndarray) and result.dtype.kind in "biuf":
+            return namespace_of(X).send(result)
+        return result
 
     return wrapper
 
@@ -215,64 +193,6 @@ def _result_of_block(model: Any, name: str, empty: np.ndarray, X: Any, *rest: An
     return empty if X.shape[0] == 0 else np.asarray(getattr(model, name)(X, *rest))
 
 
-# scikit-learn's array_api_dispatch.
-
-
-def _fit_dispatched(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Fit without dispatch, then move the fitted arrays to the library and device of X."""
-    supported = model.__sklearn_tags__().array_api_support
-    if not supported:
-        refuse_namespace(model, X)
-    rows = X if kind_of(X) is Kind.DEVICE else to_numpy(X)
-    given = (part if _same_device(part, rows) else to_numpy(part) for part in (y, sample_weight))
-    with config_context(array_api_dispatch=False):
-        model._fit_rows(rows, *given)
-    vars(model).pop(IN_NAMESPACE, None)
-    if supported and is_foreign(X):
-        parameters = model.get_params(deep=False)
-        for name, value in vars(model).items():
-            if name not in parameters and name != "classes_":
-                setattr(model, name, send_to_namespace(value, X))
-        setattr(model, IN_NAMESPACE, True)
-    return model
-
-
-def _call_dispatched(model: Any, method: Method, name: str, X: Any, *rest: Any) -> Any:
-    """Call a method for X, whose library and device must be those of ``fit``."""
-    fitted = next((value for value in vars(model).values() if is_foreign(value)), None)
-    if fitted is not None and not _same_device(fitted, X):
-        raise ValueError(
-            f"Inputs passed to {type(model).__name__}.{name}() must use the same namespace and the "
-            f"same device as those passed to fit(): these were {_library_and_device(fitted)}, and "
-            f"X is {_library_and_device(X)}."
-        )
-    if not model.__sklearn_tags__().array_api_support:
-        refuse_namespace(model, X)
-    rows = X if kind_of(X) is Kind.DEVICE else to_numpy(X)
-    with config_context(array_api_dispatch=False):
-        result = method(numpy_copy(model), rows, *(to_numpy(part) for part in rest))
-    return send_to_namespace(result, X) if rows is not X else result
-
-
-def numpy_copy(model: Any) -> Any:
-    """Return a copy of the model with all its arrays in NumPy."""
-    other = copy(model)
-    vars(other).pop(IN_NAMESPACE, None)
-    vars(other).update({name: to_numpy(value) for name, value in vars(other).items()})
-    return other
-
-
-def _same_device(values: Any, X: Any) -> bool:
-    same = type(values) is type(X)
-    return same and getattr(values, "device", None) == getattr(X, "device", None)
-
-
-def _library_and_device(values: Any) -> str:
-    device = getattr(values, "device", None)
-    kind = f"{package_of(values)} {type(values).__name__}"
-    return kind if device is None else f"{kind} on {device}"
-
-
 # Classifiers.
 
 
@@ -288,7 +208,7 @@ def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
     return training
 
 
-class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class Classifier(ClassifierMixin, BaseEstimator):
     """A classifier made of binary subproblems.
 
     Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
@@ -308,11 +228,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Attributes that a search has set and a fit to some of the samples takes over."""
     _clip_margin = False
     """Whether a margin above the largest feasible one is clipped, in copies fitted to a fold."""
-
-    @property
-    def _array_api_support(self) -> bool:
-        """Whether device arrays are read and no out-of-fold scores, which are in memory, kept."""
-        return self._reads_in_place and getattr(self, "probability", None) is None
 
     def _check_params(self) -> None:
         """Raise an error for parameters that ``_parameter_constraints`` cannot describe."""
@@ -346,8 +261,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples. Also a Dask array or dataframe or batches, which are read in place, or a
             torch or CuPy array, which stays on its device; predictions are then arrays of the same
-            kind. In memory alone: FQCC, ``norm="l1"``, ``multi_class="joint"``, kernels without a
-            map and, on a device, kernels of one's own.
+            kind. In memory alone: FQCC, ``norm="l1"``, kernels without a map and, on a device,
+            kernels of one's own.
         y : array-like of shape (n_samples,)
             The class of each sample.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -361,7 +276,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self._fit(X, y, sample_weight)
         return self
 
-    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Any:
         if groups is not None:
             if not hasattr(self, "cv"):
@@ -372,9 +286,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 return self._fit(X, y, sample_weight)
             finally:
                 self.cv = cv
-        with atomic_fit(self, X, y):
-            if get_config()["array_api_dispatch"]:
-                return _fit_dispatched(self, X, y, sample_weight)
+        with atomic_fit(self, X), config_context(array_api_dispatch=False):
             return self._fit_rows(X, y, sample_weight)
 
     def _validate_params(self) -> None:
@@ -496,7 +408,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._accept_sparse)
-        tags.array_api_support = self._array_api_support
         return tags
 
 

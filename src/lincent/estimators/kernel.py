@@ -26,6 +26,7 @@ from lincent.estimators.linear import (
     Direction,
     RegularizedFit,
     SolverMixin,
+    controls,
     fit_discriminator_on,
     warn_of_offset,
 )
@@ -248,11 +249,6 @@ default="rbf"
                 "norm='l2' has no hard margin: give a finite C, not np.inf, or norm='linf'."
             )
 
-    @property
-    def _array_api_support(self) -> bool:
-        mapped = self._has_map and self.kernel != "precomputed"
-        return super()._array_api_support and mapped and not callable(self.kernel)
-
     def _check_input_backend(self, X: Any) -> None:
         if kind_of(X) is Kind.DEVICE and callable(self.kernel):
             refuse_backend(self, X)
@@ -324,7 +320,7 @@ default="rbf"
             )
         margin = self._check_margin(self.margin, form.largest_margin, problem)
         program = form.program(form.costs(problem.cost, float(self.C)), margin)
-        limits = self._solve_controls(problem)
+        limits = controls(self, problem.began)
         solution = dispatch.solve(program, self.solver, limits, self._generator())
         solution = drop_negligible(program, solution, self.tol)
         self._warn_if_not_converged(problem, margin, solution)
@@ -343,7 +339,7 @@ default="rbf"
         return Direction(coef, centers, line.midpoint + shift, high - low, rule, solution)
 
     def _fit_in_map(self, problem: BinaryProblem) -> Direction:
-        limits = self._solve_controls(problem)
+        limits = controls(self, problem.began)
         if self.norm == "l2":
             seed = int(self._generator().integers(2**31))
             fit = RegularizedFit(MARGINS, True, limits, seed)

@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin, has_pairs
-from lincent.estimators.fit_callbacks import solve_ended
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin, has_pairs, log
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
 from lincent.estimators.validation import (
@@ -67,8 +66,8 @@ def controls(model: Any, began: float) -> Controls:
     """Return the stopping criteria and the log of a solve by the parameters of the estimator."""
     limit = getattr(model, "time_limit", None)
     deadline = np.inf if limit is None else began + limit
-    log = print if model.verbose > 1 else silent
-    return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=log)
+    tell = log if model.verbose > 1 else silent
+    return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=tell)
 
 
 @dataclass(eq=False, repr=False)
@@ -78,11 +77,6 @@ class SolverMixin:
     _: KW_ONLY
     multi_class: Strategy = "ovr"
     probability: Calibrated = None
-
-    def _solve_controls(self: Any, problem: Any) -> Controls:
-        """Return the controls of the fit to all samples, which callbacks may observe and stop."""
-        limits, tasks = controls(self, problem.began), getattr(self, "_fit_tasks", None)
-        return limits if tasks is None else replace(limits, watch=tasks.solve(problem.name))
 
     def _generator(self: Any) -> np.random.Generator:
         """Return a generator seeded by ``random_state``."""
@@ -105,19 +99,22 @@ class SolverMixin:
         return float(margin)
 
     def _warn_if_not_converged(self: Any, problem: Any, margin: float, solution: Solution) -> None:
-        """Warn of a solve that did not reach ``tol``, unless a callback has stopped it.
+        """Warn of a solve that did not reach ``tol``; print its end if ``verbose``.
 
         A hard margin that cannot be met is an error.
         """
         answer = solution.certificate
-        is_observed = hasattr(self, "_fit_tasks") or self.verbose
-        stopped = is_observed and solve_ended(self, problem.name, solution)
+        if self.verbose:
+            log(
+                f"{problem.name}: {solution.solver}, {solution.iterations} steps, objective "
+                f"{answer.objective:.10e}, relative gap {answer.relative_gap:.1e}"
+            )
         if np.isinf(self.C) and not np.isfinite(answer.objective):
             raise ValueError(
                 f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "
                 f"separated by it ({problem.name}): give a finite C."
             )
-        if answer.relative_gap <= self.tol or stopped:
+        if answer.relative_gap <= self.tol:
             return
         cause = {
             Status.TIME_LIMIT: f"time_limit={self.time_limit} s ended the solve",
@@ -140,9 +137,7 @@ class SolverMixin:
         self._intercept = np.array([part.intercept for part in parts])
         centers = np.array([part.centers for part in parts])
         self.centers_ = centers[0] if len(parts) == 1 else centers
-        # The directions of a joint problem share its certificate.
-        solutions = {id(part.solution): part.solution for part in parts}
-        self._store_certificates(list(solutions.values()))
+        self._store_certificates([part.solution for part in parts])
 
     def _store_certificates(self: Any, solutions: Sequence[Any]) -> None:
         """Set objectives, ``duality_gap_``, ``n_iter_`` and ``solver_``."""
@@ -190,7 +185,7 @@ class LinearMixin:
     def _fit_direction(self: Any, problem: BinaryProblem, margin: float) -> Direction:
         """Solve the paper's linear program by the parameters of the estimator."""
         program = problem.program(problem.costs(float(self.C)), margin)
-        limits = self._solve_controls(problem)
+        limits = controls(self, problem.began)
         # The certificate is computed once, for the coefficients that are stored.
         solution = dispatch.solve(program, self.solver, limits, self._draws(), prove=False)
         solution = certify_stored_coef(problem, program, solution, self.tol)

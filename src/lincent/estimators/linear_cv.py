@@ -19,7 +19,7 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from lincent import _console
@@ -139,9 +139,6 @@ class LCCCV(
         score transfers one number per held-out sample, margin and problem to the client. For a
         scorer of probabilities (such as "neg_log_loss") the decision values of the held-out samples
         are calibrated on their labels, as in the other searches.
-    refit : bool, default=True
-        Whether to fit the chosen candidate to all samples; without it there is no model to predict
-        with.
     class_weight : dict, "balanced" or None, default=None
         As in :class:`LCC`.
     multi_class : {"ovr", "ovo"}, default="ovr"
@@ -173,8 +170,7 @@ class LCCCV(
     C_, discriminator_ : float, str
         The chosen values.
     margin_, relative_margin_ : float or ndarray of shape (n_problems,)
-        The chosen margin, and the fraction of the largest feasible margin that it is. Absent with
-        ``refit=False``.
+        The chosen margin, and the fraction of the largest feasible margin that it is.
     best_index_, best_params_, best_score_ : int, dict, float
         The chosen candidate in ``cv_results_``, its parameters and its mean score.
     cv_results_ : dict of arrays
@@ -208,7 +204,6 @@ class LCCCV(
     discriminators: Any = ("distance",)
     cv: Any = None
     scoring: Any = "balanced_accuracy"
-    refit: bool = True
     class_weight: Any = None
     solver: SolverName = "auto"
     random_state: Any = None
@@ -217,7 +212,6 @@ class LCCCV(
         # `margin` is a property here, the chosen one.
         **{name: kinds for name, kinds in PAPER_CONSTRAINTS.items() if name != "margin"},
         "margins": [COUNT, "array-like"],
-        "refit": ["boolean"],
     }
     _chosen_margin: float = field(init=False)
     _reads_in_place = True
@@ -263,14 +257,6 @@ class LCCCV(
         """The chosen discriminator."""
         return str(self.discriminator_)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        if hasattr(self, "cv_results_") and not hasattr(self, "_coef"):
-            raise NotFittedError(
-                "This LCCCV was fitted with refit=False: it has cv_results_ and a choice, but no "
-                "model to predict with."
-            )
-        return hasattr(self, "_coef")
-
     def _check_params(self) -> None:
         self._grid()
 
@@ -299,9 +285,7 @@ class LCCCV(
     # The search.
 
     def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
-        fitted = self._search(training)
-        if self.refit:
-            super()._learn(training, fitted)
+        super()._learn(training, self._search(training))
 
     def _search(self, training: Training) -> Sequence[FoldFit]:
         """Choose a candidate; return its fold models where they serve to calibrate it."""
@@ -317,7 +301,7 @@ class LCCCV(
         grid = self._grid()
         score = partial(self._score_model, scorer)
         limits = controls(self, training.began)
-        limits = replace(limits, deadline=search_deadline(limits, training.began, self.refit))
+        limits = replace(limits, deadline=search_deadline(limits, training.began))
         tasks = binary_tasks(len(self.classes_), self.multi_class)
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:

@@ -22,6 +22,7 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _threads
@@ -39,7 +40,7 @@ from lincent.tables.weighted import check_weights
 
 SAME = 1e-10
 """Class means of a feature with a smaller relative difference may be those of a constant."""
-STRATEGIES = ("ovr", "ovo", "joint")
+STRATEGIES = ("ovr", "ovo")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def binary_tasks(n_classes: int, strategy: str) -> list[BinaryTask]:
     if n_classes == 2:
         return [BinaryTask((0,), (1,), whole=True)]
     codes = range(n_classes)
-    if strategy != "ovo":  # the joint problem has a linear classifier per class, too
+    if strategy == "ovr":
         return [BinaryTask(tuple(j for j in codes if j != k), (k,), whole=True) for k in codes]
     return [BinaryTask((i,), (j,), whole=False) for i, j in combinations(codes, 2)]
 
@@ -86,7 +87,7 @@ def combine_scores(scores: np.ndarray, n_classes: int, strategy: str) -> np.ndar
     """Return ``decision_function`` from the scores of the subproblems, one column each."""
     if n_classes == 2:
         return scores[:, 0]
-    if strategy != "ovo":
+    if strategy == "ovr":
         return scores
     # Votes decide; the summed scores, squeezed below half a vote, break ties.
     votes = np.zeros((scores.shape[0], n_classes))
@@ -354,7 +355,7 @@ class HostTraining(ArrayTraining):
 
 def run_jobs(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
     """Return the results of jobs, run in threads where ``n_jobs`` asks for it."""
-    if len(jobs) == 1 or _threads.parallel_jobs(n_jobs) == 1:
+    if len(jobs) == 1 or effective_n_jobs(n_jobs) == 1:
         return [job() for job in jobs]
     with _threads.share_cores(n_jobs, len(jobs)):
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(job)() for job in jobs))

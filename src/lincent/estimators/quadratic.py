@@ -24,6 +24,7 @@ from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import (
     COUNT,
     PAPER_CONSTRAINTS,
+    POSITIVE,
     CommonParameters,
     Rule,
     SolverName,
@@ -59,8 +60,8 @@ class FQCC(
     Parameters
     ----------
     C : float, default=2.0
-        Misclassification cost on the sum over samples (the paper's lambda). ``np.inf`` is the hard
-        margin, where no loss may be capped and the problem is a linear program.
+        Misclassification cost on the sum over samples (the paper's lambda). The hard margin, where
+        no loss may be capped, is that of :class:`LCC`.
     margin : float, default=0.01
         Margin in the projected space (the paper's abs(sigma)): by how much a sample must be nearer
         to its own center than to the other.
@@ -113,8 +114,6 @@ class FQCC(
         certifies a local optimum.
     objective_history_ : ndarray of shape (n_steps + 1,) or list of such arrays
         The objective at the start and after each step of the winning start. It never rises.
-    optimality_ : str
-        ``"local"``, or ``"global"`` for the hard margin.
     n_iter_ : int or ndarray of shape (n_problems,)
         Steps of the winning start.
     solver_ : str or list of str
@@ -151,8 +150,6 @@ class FQCC(
     >>> model = FQCC().fit(scale(X), y)
     >>> model.score(scale(X), y) > 0.98
     True
-    >>> model.optimality_
-    'local'
     """
 
     C: float = 2.0
@@ -164,7 +161,11 @@ class FQCC(
     solver: SolverName = "auto"
     random_state: Any = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**PAPER_CONSTRAINTS, "n_init": [COUNT]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PAPER_CONSTRAINTS,
+        "C": [POSITIVE],
+        "n_init": [COUNT],
+    }
 
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         problem = problem.drop_zero_weight()
@@ -176,18 +177,8 @@ class FQCC(
             rows, costs = one_of_each(rows, repeated[0]), summed(costs, repeated[1])
         program = RampProgram(rows, costs, margin, problem.difference)
         limits, rng = controls(self, problem.began), self._generator()
-        if program.hard:  # no loss is capped: one linear program
-            uncapped = np.zeros(program.shape[0], dtype=bool)
-            optimum = dispatch.solve(program.upper_model(uncapped), self.solver, limits, rng)
-            self._warn_if_not_converged(problem, program.margin, optimum)
-            certificate = optimum.certificate
-            history = (certificate.objective, certificate.objective)
-            solution = LocalSolution(
-                Status.OPTIMAL, certificate.beta, history, certificate, optimum.solver
-            )
-        else:
-            scale = _power_of_two_scale(program)
-            solution = self._best(_divided(program, scale), limits, rng).times(scale)
+        scale = _power_of_two_scale(program)
+        solution = self._best(_divided(program, scale), limits, rng).times(scale)
         if solution.status is not Status.OPTIMAL:
             cause = {
                 Status.TIME_LIMIT: f"time_limit={self.time_limit} s ended the search",
@@ -222,7 +213,6 @@ class FQCC(
         self.n_iter_ = squeeze_single([max(solution.steps, 1) for solution in solutions])
         histories = [np.array(solution.history) for solution in solutions]
         solvers = [solution.solver for solution in solutions]
-        self.optimality_ = "local" if np.isfinite(self.C) else "global"
         self.objective_history_ = histories[0] if len(solutions) == 1 else histories
         self.solver_ = solvers[0] if len(solutions) == 1 else solvers
 

@@ -1,24 +1,11 @@
 """RegularizedLCC: centralization with an L2 term, a range of margins and an intercept.
 
 RegularizedLCCCV averages it over C by cross-validation.
-``multi_class="joint"`` is one problem for all classes: every sample of class y is to score higher
-for y than for any other class k, by the margins,
-
-    minimize    sum_k |beta_k|^2 + (2 C / K) sum_i sum_{k != y_i} c_i phi(f_iy - f_ik)
-
-over one direction and one offset for each of K classes (problem, dual and certificate are those of
-``problems.joint``).  Since sum_{y<k} |beta_y - beta_k|^2 = K sum_k |beta_k|^2 where the directions
-add up to zero, as they do at the optimum, this is K/2 times less than one-vs-one with directions
-
-    beta_yk = beta_y - beta_k
-
-so C has the same scale, and with two classes both are the same problem.
 """
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
-from types import SimpleNamespace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -31,34 +18,16 @@ from lincent.estimators.linear import (
     RegularizedFit,
     SolverMixin,
     check_hinge_range,
+    controls,
 )
-from lincent.estimators.problem import STRATEGIES, BinaryProblem, HostTraining, binary_tasks
+from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.remote import Training
-from lincent.estimators.threshold import Threshold
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    POSITIVE,
-    ClassCosts,
-    CommonParameters,
-    Strategy,
-    StrategyOrJoint,
-    check_finite,
-)
+from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, CommonParameters, Strategy
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
-from lincent.problems.arrays import Certificate
-from lincent.problems.joint import JointLoss, SmoothedHinge
+from lincent.problems.joint import SmoothedHinge
 from lincent.solvers.newton import lasso, ridge
-from lincent.solvers.newton.joint import Design, Span, solve_path
-from lincent.solvers.solution import Solution, Status
-from lincent.sources.source import Kind, kind_of, open_source
 
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
-LARGEST_JOINT = 5_000
-"""Features or samples, whichever are fewer: the joint problem factors a matrix of this size."""
-MOST_JOINT_ENTRIES = 10**8
-"""Entries of a sparse X of the joint problem, 800 MB once it is dense."""
-LARGE = 2.0**20
-"""The joint problem rescales X where its largest entry is above this, or below one over it."""
 
 
 @dataclass(eq=False, repr=False)
@@ -87,9 +56,8 @@ class RegularizedLCC(
     class_weight : dict, "balanced" or None, default="balanced"
         Factors on the costs of each class. ``"balanced"`` gives both sides of each binary
         subproblem the same total cost.
-    multi_class : {"ovo", "ovr", "joint"}, default="ovo"
-        For more than two classes: one-vs-one, one-vs-rest, or one joint (Crammer-Singer style)
-        problem for all classes, which needs ``norm="l2"``, an intercept and X in memory.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One-vs-one or one-vs-rest for more than two classes.
     probability : {"sigmoid"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
@@ -100,10 +68,6 @@ class RegularizedLCC(
         Largest number of Newton steps in one solve.
     time_limit : float, default=None
         Seconds after which the best solution so far is taken, with a ConvergenceWarning.
-    warm_start : bool, default=False
-        Start from the solution of the last ``fit``, if it has as many features and binary
-        subproblems: fewer steps where samples were added or ``C`` was changed, and the same
-        solution. Not with ``multi_class="joint"``, nor for X not in memory.
     n_jobs : int, default=None
         Number of binary subproblems solved in parallel.
     random_state : int, RandomState instance or None, default=0
@@ -169,8 +133,7 @@ class RegularizedLCC(
     _: KW_ONLY
     norm: Literal["l2", "l1"] = "l2"
     fit_intercept: bool = True
-    multi_class: StrategyOrJoint = "ovo"  # type: ignore[assignment]
-    warm_start: bool = False
+    multi_class: Strategy = "ovo"
 
     _finite_by_centers = True
     _reads_in_place = True
@@ -179,23 +142,10 @@ class RegularizedLCC(
         "C": [POSITIVE],
         "norm": [StrOptions({"l2", "l1"})],
         "fit_intercept": ["boolean"],
-        "multi_class": [StrOptions(set(STRATEGIES))],
-        "warm_start": ["boolean"],
     }
 
     def _check_params(self) -> None:
         check_hinge_range(self.margin_range)
-        if self.multi_class == "joint" and not (self.norm == "l2" and self.fit_intercept):
-            raise ValueError(
-                "multi_class='joint' has an L2 term and free intercepts: give norm='l2' and "
-                f"fit_intercept=True, not norm={self.norm!r} and "
-                f"fit_intercept={self.fit_intercept!r}, or another multi_class."
-            )
-
-    @property
-    def _array_api_support(self) -> bool:
-        in_memory = self.norm == "l1" or self.multi_class == "joint"
-        return super()._array_api_support and not in_memory
 
     def _check_input_backend(self, X: Any) -> None:
         if self.norm == "l1":
@@ -207,115 +157,16 @@ class RegularizedLCC(
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
         margins = check_hinge_range(self.margin_range)
-        limits = self._solve_controls(problem)
+        limits = controls(self, problem.began)
         seed = int(self._generator().integers(2**31))
-        start = self._last_solution(problem) if self.warm_start else None
-        warm = replace(limits, start=start)
         free = bool(self.fit_intercept)
-        fit = RegularizedFit(margins, free, warm, seed, SOLVERS[self.norm])
+        fit = RegularizedFit(margins, free, limits, seed, SOLVERS[self.norm])
         direction = fit.directions(problem, (float(self.C),))[0]
-        if start is not None and not direction.solution.certified(self.tol):
-            direction = replace(fit, controls=limits).directions(problem, (float(self.C),))[0]
         self._warn_if_not_converged(problem, margins[0], direction.solution)
         return direction
 
-    def _last_solution(self, problem: BinaryProblem) -> tuple[np.ndarray, float] | None:
-        """Return the solution of the last fit, if it has as many features and subproblems."""
-        coef = vars(self).get("_coef")
-        tasks = binary_tasks(len(self.classes_), self.multi_class)
-        if not isinstance(coef, np.ndarray) or coef.shape != (len(tasks), problem.X.shape[1]):
-            return None
-        k = [task.labels(self.classes_) for task in tasks].index(problem.labels)
-        return coef[k], float(-self._intercept[k] - super()._midpoints()[k])
-
-    def _fit_parts(self, training: Training, costs: ClassCosts) -> list[Any]:
-        if self.multi_class == "joint" and len(self.classes_) > 2:
-            return self._fit_joint(training, costs)
-        return super()._fit_parts(training, costs)
-
-    def _fit_joint(self, training: Training, costs: ClassCosts) -> list[Direction]:
-        """Fit one direction for each class to centered samples; all share the certificate."""
-        if not isinstance(training, HostTraining):
-            raise ValueError(
-                "multi_class='joint' needs X in memory; use 'ovo' or 'ovr' for Dask and device "
-                "arrays."
-            )
-        m, n_features = training.shape
-        is_sparse = kind_of(training.X) is Kind.SPARSE
-        if min(m, n_features) > LARGEST_JOINT or (
-            is_sparse and m * n_features > MOST_JOINT_ENTRIES
-        ):
-            raise ValueError(
-                "multi_class='joint' makes a sparse X dense and factors a matrix of the smaller "
-                f"side of X: {m} x {n_features} is too large for it (at most {LARGEST_JOINT} and, "
-                f"sparse, {MOST_JOINT_ENTRIES} entries); use 'ovo' or 'ovr'."
-            )
-        X = open_source(training.X).array()
-        margins = check_hinge_range(self.margin_range)
-        problem: Any = SimpleNamespace(name="all classes at once", began=training.began)
-        limits = self._solve_controls(problem)
-        n = len(training.classes)
-        fraction = training.weight / training.weight.sum()
-        with np.errstate(invalid="ignore", over="ignore"):
-            origin = np.asarray(fraction @ X, dtype=np.float64)
-        check_finite(X, origin[None], "multi_class='joint'")
-        rows = X - origin
-        largest = max(float(rows.max()), -float(rows.min()))
-        scale = 1.0
-        if largest != 0.0 and not 1 / LARGE < largest < LARGE:
-            scale = float(2.0 ** np.frexp(largest)[1])
-            rows /= scale  # directions grow by it, C and the objective by its square
-        pairs = np.tile(2.0 / n * costs.factor[:, None], (1, n))
-        losses = JointLoss(
-            training.codes, np.array(training.weight), pairs, SmoothedHinge(*margins)
-        )
-        span = Span(rows)
-        [joint] = solve_path(
-            Design(span.rows, losses.codes, losses.weight),
-            losses,
-            [self.C * scale**2],
-            limits.tol,
-            limits.max_iter,
-            out_of_time=limits.out_of_time,
-        )
-        rules = span.outer(joint.rules)
-        coef, offset = rules[:-1] / scale, rules[-1]
-        factor = scale**-2
-        objective, bound = float(joint.objective[0]) * factor, float(joint.bound[0]) * factor
-        certificate = Certificate(coef.ravel(), np.empty(0), 0.0, objective, bound, unit=factor)
-        status = Status.STALLED
-        if certificate.relative_gap <= limits.tol:
-            status = Status.OPTIMAL
-        elif limits.out_of_time():
-            status = Status.TIME_LIMIT
-        elif joint.iterations >= limits.max_iter:
-            status = Status.ITERATION_LIMIT
-        solution = Solution(status, certificate, joint.iterations, "newton, all classes")
-        self._warn_if_not_converged(problem, margins[0], solution)
-        sums = scale * np.stack([fraction * (training.codes == k) @ rows for k in range(n)])
-        totals = np.bincount(training.codes, fraction, n)
-        directions = []
-        for k in range(n):
-            rest = (sums.sum(axis=0) - sums[k]) / (1.0 - totals[k])
-            centers = np.stack([rest, sums[k] / totals[k]]) + origin
-            low, high = (float(value) for value in centers @ coef[:, k])
-            threshold = Threshold(float(origin @ coef[:, k] - offset[k]))
-            directions.append(
-                Direction(coef[:, k], centers, (low + high) / 2, high - low, threshold, solution)
-            )
-        return directions
-
     def _midpoints(self) -> np.ndarray:
         return -self._intercept
-
-    def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:
-        if self.multi_class != "joint" or len(self.classes_) == 2:
-            return super()._impacts(X, codes)
-        # (2 C / K) times the sum over the other classes of the loss at f_y - f_k.
-        scores = self._task_scores(X)
-        ahead = scores[np.arange(len(codes)), codes][:, None] - scores
-        losses = np.where(np.arange(scores.shape[1]) == codes[:, None], 0, self._violation(ahead))
-        return np.asarray(2.0 * float(self.C) / scores.shape[1] * losses.sum(axis=1))
 
     def _violation(self, signed: np.ndarray, task: int = 0) -> np.ndarray:
         return SmoothedHinge(*check_hinge_range(self.margin_range)).value(signed)

@@ -14,7 +14,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
-from lincent.estimators.linear import Direction, RegularizedFit, SolverMixin, check_hinge_range
+from lincent.estimators.linear import (
+    Direction,
+    RegularizedFit,
+    SolverMixin,
+    check_hinge_range,
+    controls,
+)
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.remote import Training, local_centers
 from lincent.estimators.validation import (
@@ -194,34 +200,6 @@ class StructuredLCC(
             return features.astype(X.dtype, copy=False)
         return place.xp.astype(features, X.dtype, copy=False)
 
-    def explain(self, problem: int = 0) -> dict[str, np.ndarray]:
-        """List the local centers by the size of their coefficients, the largest first.
-
-        Parameters
-        ----------
-        problem : int, default=0
-            Index of the binary subproblem.
-
-        Returns
-        -------
-        dict of arrays of shape (n_local,)
-            ``center``, the index into ``local_centers_``; ``class``, the class it belongs to;
-            ``size``, the weight of its samples; ``coef``, the coefficient of its similarity.
-        """
-        check_is_fitted(self)
-        if not 0 <= problem < len(self.local_coef_):
-            raise ValueError(
-                f"problem={problem!r} is not there: this model has {len(self.local_coef_)} binary "
-                "subproblems, counted from 0."
-            )
-        order = np.argsort(-np.abs(self.local_coef_[problem]), kind="stable")
-        return {
-            "center": order,
-            "class": self.local_classes_[order],
-            "size": self.local_sizes_[order],
-            "coef": self.local_coef_[problem][order],
-        }
-
     def _check_params(self) -> None:
         check_hinge_range(self.margin_range)
 
@@ -239,7 +217,7 @@ class StructuredLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = self._solve_controls(problem)
+        limits = controls(self, problem.began)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
         self._warn_if_not_converged(problem, 0.0, part.solution)

@@ -27,12 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lincent.estimators.base import open_training
 from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.remote import RemoteTraining
-from lincent.estimators.validation import (
-    check_class_weight,
-    check_device_rows,
-    read_labels,
-    refuse_namespace,
-)
+from lincent.estimators.validation import check_class_weight, check_device_rows, read_labels
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import number_of_folds
 from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge
@@ -306,7 +301,6 @@ class TableClassifier(BaseEstimator):
         return batches, batches.target, None
 
     def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
-        refuse_namespace(self, X)
         table = named_columns(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         self._used = self._select_columns(table, codes)
@@ -393,7 +387,6 @@ class TableClassifier(BaseEstimator):
         is missing, they are transferred to the host in parts, as sparse matrices are.
         """
         check_is_fitted(self)
-        refuse_namespace(self, X)
 
         def on_host(rows: Any) -> np.ndarray:
             return by_blocks(function, self._encoder.encode(self._named(rows)))
@@ -431,7 +424,6 @@ class TableClassifier(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.array_api_support = False
         return tags
 
 

@@ -21,19 +21,10 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.solvers.lp.dispatch import SOLVERS
-from lincent.sources.source import (
-    Kind,
-    in_memory,
-    is_foreign,
-    kind_of,
-    namespace_of,
-    package_of,
-    to_numpy,
-)
+from lincent.sources.source import Kind, in_memory, kind_of, package_of, to_numpy
 from lincent.tables.encoder import is_missing
 
 Strategy: TypeAlias = Literal["ovr", "ovo"]
-StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
 Calibrated: TypeAlias = Literal["sigmoid"] | None
 SolverName: TypeAlias = Literal["auto", "interior-point", "highs"]
 Rule: TypeAlias = Literal["distance", "nearest", "svm"]
@@ -90,32 +81,12 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def send_to_namespace(values: Any, X: Any) -> Any:
-    """Return a numeric NumPy array in the library of X and on its device; others unchanged."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
-        return values
-    if kind_of(X) is Kind.DEVICE:
-        return namespace_of(X).send(values)
-    return X.__array_namespace__().asarray(values, device=X.device)
-
-
-def refuse_namespace(estimator: Any, X: Any) -> None:
-    """Raise an error where scikit-learn would dispatch to an array library that is not read."""
-    if get_config()["array_api_dispatch"] and is_foreign(X) and kind_of(X) is not Kind.DEVICE:
-        raise TypeError(
-            f"{type(estimator).__name__} does not dispatch to the array library of X "
-            f"({package_of(X)} {type(X).__name__}): convert X with np.asarray, or set "
-            "array_api_dispatch=False. LCC takes torch and CuPy arrays as they are."
-        )
-
-
 def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return X, the classes and the class index of each sample, for ``fit``.
 
     ``_finite_by_centers`` leaves it to the class centers to find entries that are not finite
     (``check_finite``).
     """
-    refuse_namespace(estimator, X)
     check_convertible(y)
     with one_number_per_cell():
         X, y = validate_data(
@@ -242,7 +213,6 @@ def check_rows(estimator: Any, X: Any) -> Any:
     """Return X for prediction, with the features of ``fit``."""
     if kind_of(X) is Kind.DEVICE:
         return check_device_rows(estimator, X, reset=False)
-    refuse_namespace(estimator, X)
     with one_number_per_cell():
         return validate_data(
             estimator,

@@ -102,7 +102,7 @@ def export_bytes(model: Model, format: str, table: str = "input_table") -> bytes
     if derived and format != "onnx":
         raise AppError(
             f"The column {derived[0]!r} is a date, which {format} has no form for: "
-            "export to ONNX, whose inputs are its parts, or fit without it."
+            "export to ONNX, which takes its days since 1970, or fit without it."
         )
     if format == "onnx":
         return onnx_bytes(model, model_outputs(model))
@@ -117,7 +117,7 @@ def model_outputs(model: Model, contribution: Expr | None = None) -> dict[str, E
     ``decision`` is the score, or what a threshold of the user makes of score or probability: two
     classes are told apart by its sign.
     """
-    named = [(name, c.kind) for c in model.schema.columns for name in c.inputs]
+    named = [(c.name, c.kind) for c in model.schema.columns]
     columns = [Expr("text" if kind == CATEGORY else "input", (), name) for name, kind in named]
     encoder, classifier = model.pipeline[0], model.classifier
     tokens = {

@@ -70,10 +70,7 @@ def _affine(data, x):
 
 
 def _equal(data, x):
-    return [
-        float(a == v if t is None else abs(a - v) < t)
-        for a, v, t in zip(x, _each(data[0], x), _each(data[1], x))
-    ]
+    return [float(abs(a - v) < t) for a, v, t in zip(x, _each(data[0], x), _each(data[1], x))]
 
 
 def _clip(data, x):
@@ -118,7 +115,6 @@ OPERATIONS: dict = {
     "mul": lambda data, x, y: [a * b for a, b in _two(x, y)],
     "clip": _clip,
     "power": lambda data, x: [a**data for a in x],
-    "min": lambda data, x: [min(x)],
     "exp": lambda data, x: [math.exp(a) for a in x],
     "abs": lambda data, x: [abs(a) for a in x],
     "positive": lambda data, x: [float(a > 0) for a in x],

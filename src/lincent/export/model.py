@@ -9,7 +9,6 @@ the same score without filling, encoding and scaling, divided by the distance be
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from lincent.estimators.problem import binary_tasks, predicted_codes
 from lincent.estimators.validation import plain
 from lincent.inspection.thresholds import DecisionThreshold
 from lincent.model_selection.metrics import TITLES
-from lincent.tables.encoder import MISSING, category_text
+from lincent.tables.encoder import MISSING
 from lincent.tables.read import UserTable
 from lincent.tables.schema import Schema, to_frame
 
@@ -123,9 +122,6 @@ class Model:
         batch: UserTable,
         frame: Any = None,
         explainer: Explainer | None = None,
-        *,
-        contributions: bool = True,
-        reasons: int = 0,
     ) -> dict[str, np.ndarray]:
         """Return the new columns for a batch of rows: class, score and probabilities.
 
@@ -138,11 +134,7 @@ class Model:
         frame : DataFrame, default=None
             The same rows as ``to_frame`` returns them.
         explainer : Explainer, default=None
-            Explains the scores (see ``contributions_of``).
-        contributions : bool, default=True
-            Add the contributions of the columns to the score, with an explainer.
-        reasons : int, default=0
-            Add so many columns with the largest contributions in words.
+            Adds the contributions of the columns to the score (see ``contributions_of``).
 
         Returns
         -------
@@ -167,11 +159,8 @@ class Model:
             own = codes[:, None, None]
             values = np.take_along_axis(values, own, axis=2)[:, :, 0]
             error = None if error is None else np.take_along_axis(error, own, axis=2)[:, :, 0]
-        if contributions:
-            columns |= {f"contribution_{name}": values[:, k] for k, name in enumerate(parts.names)}
-            columns |= {} if error is None else {"contribution_error": error.max(axis=1)}
-        toward = values if parts.values.ndim == 3 else np.where(codes, 1, -1)[:, None] * values
-        return columns | reason_columns(batch, parts.names, values, toward, reasons)
+        columns |= {f"contribution_{name}": values[:, k] for k, name in enumerate(parts.names)}
+        return columns | ({} if error is None else {"contribution_error": error.max(axis=1)})
 
     def __repr__(self) -> str:
         evaluation = self.summary.get("held_out") or {}
@@ -182,54 +171,6 @@ class Model:
             f"<Model {type(self.classifier).__name__} for {self.schema.target!r}: "
             f"{len(self.schema.columns)} columns, classes {classes}{score}>"
         )
-
-    def _repr_html_(self) -> str:
-        """Return a small table above scikit-learn's view of the pipeline."""
-        evaluation = self.summary.get("held_out") or {}
-        rows = "".join(
-            f"<tr><th>{html.escape(TITLES[s['name']])}</th><td>{s['value']:.3f}</td>"
-            f"<td>{s['low']:.3f} to {s['high']:.3f}</td><td>{s['baseline']:.3f}</td></tr>"
-            for s in evaluation.get("scores", ())
-        )
-        head = "<tr><th>held out</th><th>score</th><th>95 % interval</th><th>constant</th></tr>"
-        table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-        title = f"<p><code>{html.escape(repr(self))}</code></p>"
-        return title + (table if rows else "") + self.pipeline._repr_html_()
-
-
-def reason_columns(
-    batch: UserTable, names: tuple[str, ...], values: np.ndarray, toward: np.ndarray, count: int
-) -> dict[str, np.ndarray]:
-    """Return ``reason_1``, ... : the columns that speak most for the predicted class, in words.
-
-    Parameters
-    ----------
-    batch : UserTable
-        The rows.
-    names : tuple of str
-        The columns, and pairs of them.
-    values, toward : ndarray of shape (n_rows, n_names)
-        Contributions to the score, and the same toward the predicted class.
-    count : int
-        How many reasons.
-
-    Returns
-    -------
-    dict[str, ndarray]
-        Texts such as "age = 63 (+0.42)"; empty where nothing more speaks for the class.
-    """
-    order = np.argsort(-toward, axis=1, kind="stable")[:, :count]
-    cells = {name: batch.data.column(name) for name in batch.data.column_names}
-    result = {}
-    for rank in range(order.shape[1]):
-        texts = []
-        for row, k in enumerate(order[:, rank]):
-            own = [cells[name][row].as_py() for name in names[k].split(" & ") if name in cells]
-            words = ["missing" if cell is None else category_text(cell)[:40] for cell in own]
-            text = f"{names[k]} = {' & '.join(words)} ({values[row, k]:+.2f})"
-            texts.append(text if toward[row, k] > 0 else "")
-        result[f"reason_{rank + 1}"] = np.array(texts, dtype=object)
-    return result
 
 
 def linear_scores(model: Model) -> list[dict[str, Any]]:
@@ -285,6 +226,6 @@ def contributions_of(model: Model) -> Explainer:
     from lincent.inspection.permutation_importance import encoded_owners
 
     background = model.summary["background"]
-    owners = encoded_owners(model.pipeline, model.schema).tolist()
+    owners = encoded_owners(model.pipeline).tolist()
     rows, means = (np.array(background[name], dtype=np.float64) for name in ("rows", "means"))
     return Explainer(model.classifier, owners, rows, means, model.score_scale)

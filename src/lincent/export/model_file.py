@@ -69,8 +69,6 @@ MOST_TEXT = 1 << 25
 MOST_MEMBERS = 10_000
 MOST_ENTRIES = 1_000_000
 MOST_DEPTH = 60  # nested lists and objects of JSON; a model has about 25
-LONGEST_TEXT = 10_000
-MOST_CLASSES = 1_000
 REPORTS = {
     "best_score_", "cv_results_", "dual_objective_", "duality_gap_", "objective_",
     "objective_history_",
@@ -85,14 +83,6 @@ SHAPES = {
     "support_": "support", "support_vectors_": "support features",
 }  # fmt: skip
 """The axes of arrays; an axis has one length in all of them; ``...`` is whatever follows."""
-FIELDS: dict[type, dict[str, Any]] = {
-    Threshold: {"at": "number"},
-    Nearest: {"negative": "rising", "positive": "rising", "shift": "number"},
-    Softmax: {"slope": "number", "offset": "numbers", "low": "number", "high": "number"},
-    Calibration: {"softmax": Softmax, "scale": "positive", "strategy": "strategy"},
-    EncodedColumn: {"name": "text", "categories": "texts", "fill": "number", "indicator": "flag"},
-}
-"""The attributes of small parts: a name of CHECKS, a part, or a list of parts."""
 PARTS = (
     Calibration, ColumnCurve, EncodedColumn, IncreasingCurve, KernelLandmarks, LocalCenters,
     Nearest, Pipeline, Softmax, SplineFeatures, TableEncoder, Terms, Threshold, TreeLeaves, Trees,
@@ -453,7 +443,7 @@ def check_model(model: Model) -> None:
 
 def check_columns(model: Model) -> None:
     """Check that the encoder is fitted to the columns of the schema."""
-    steps, wanted = model.pipeline.steps, {n: c for c in model.schema.columns for n in c.inputs}
+    steps, wanted = model.pipeline.steps, {c.name: c for c in model.schema.columns}
     encoder, width = steps[0][1], model.classifier.n_features_in_
     codes: Any = vars(encoder).get("columns_") if isinstance(encoder, TableEncoder) else None
     encoded = len(steps) == 2 and _is_kind(codes, (EncodedColumn,))
@@ -511,9 +501,9 @@ def check_part(part: Any) -> None:
     kind = type(part)
     foreign = model_class(f"{kind.__module__}.{kind.__name__}") is not kind
     refuse_if(foreign, f"has a part of type {kind.__name__}, which no lincent model has")
-    if kind in FIELDS:
-        _check_fields(part, FIELDS[kind])
-        return
+    if kind in CHECKS:
+        whole = set(vars(part)) == {field.name for field in fields(kind)}
+        require(whole and CHECKS[kind](part), f"its {kind.__name__} is not what it should be")
     if isinstance(part, Trees):
         _check_trees(part)
     settings = set(kind._get_param_names()) if hasattr(kind, "_get_param_names") else set()
@@ -533,7 +523,7 @@ def _check_value(value: Any, name: str, *, may_be_infinite: bool) -> None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return
     if isinstance(value, str):
-        require(len(value) <= LONGEST_TEXT, f"{name} has a text of {len(value)} letters")
+        require(len(value) <= 10_000, f"{name} has a text of {len(value)} letters")
         # Surrogates cannot be encoded.
         require(not re.search("[\ud800-\udfff]", value), f"{name} has a letter that is none")
     elif isinstance(value, (int, float, np.number)):
@@ -556,18 +546,34 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
 
-CHECKS: dict[str, Callable[[Any], bool]] = {
-    "number": _is_number,
-    "positive": lambda value: _is_number(value) and value > 0,
-    "numbers": _is_numbers,
-    "rising": lambda v: _is_numbers(v) and v.size > 0 and not np.any(np.diff(v) < 0),
-    "strategy": lambda value: type(value) is str and value in STRATEGIES,
-    "flag": lambda value: type(value) is bool,
-    "text": lambda value: type(value) is str,
-    "texts": lambda value: (
-        value is None or (isinstance(value, tuple) and all(type(entry) is str for entry in value))
+def _is_rising(value: Any) -> bool:
+    return _is_numbers(value) and value.size > 0 and not np.any(np.diff(value) < 0)
+
+
+def _is_calibration(part: Calibration) -> bool:
+    known = type(part.strategy) is str and part.strategy in STRATEGIES
+    return known and type(part.softmax) is Softmax and _is_number(part.scale) and part.scale > 0
+
+
+def _is_column(part: EncodedColumn) -> bool:
+    texts = (part.name, *(part.categories or ()))
+    listed = part.categories is None or type(part.categories) is tuple
+    plain = listed and all(type(text) is str for text in texts)
+    return plain and _is_number(part.fill) and type(part.indicator) is bool
+
+
+CHECKS: dict[type, Callable[[Any], bool]] = {
+    Threshold: lambda part: _is_number(part.at),
+    Nearest: lambda part: (
+        _is_rising(part.negative) and _is_rising(part.positive) and _is_number(part.shift)
     ),
+    Softmax: lambda part: (
+        _is_numbers(part.offset) and all(map(_is_number, (part.slope, part.low, part.high)))
+    ),
+    Calibration: _is_calibration,
+    EncodedColumn: _is_column,
 }
+"""Whether the attributes of a small part are what they should be."""
 
 
 def _check_trees(part: Trees) -> None:
@@ -581,20 +587,6 @@ def _check_trees(part: Trees) -> None:
     ok = ok and found["feature"].min() >= 0
     down = ok and (left > np.arange(len(left))) & (left + 1 < len(left))
     require(ok and bool(np.all((column >= 0) | down)), "its trees are no trees")
-
-
-def _check_fields(part: Any, fields: dict[str, Any]) -> None:
-    kind = type(part).__name__
-    require(set(vars(part)) == set(fields), f"{kind} has not the attributes that it should have")
-    for name, wanted in fields.items():
-        value = getattr(part, name)
-        if isinstance(wanted, str):
-            require(CHECKS[wanted](value), f"{kind}.{name} is not what it should be")
-            continue
-        parts, kinds = (value, wanted) if isinstance(wanted, list) else ([value], [wanted])
-        require(_is_kind(parts, tuple(kinds)), f"{kind}.{name} is not what it should be")
-        for entry in parts:
-            check_part(entry)
 
 
 def _check_settings(part: Any) -> None:
@@ -650,7 +642,7 @@ def _is_kind(value: Any, kinds: str | tuple[type, ...]) -> bool:
 def _count_classes(classes: Any, kind: str) -> int:
     fits = _is_kind(classes, "biufUO") and classes.ndim == 1
     labels = classes.tolist() if fits else []
-    require(2 <= len(labels) <= MOST_CLASSES, f"{kind}.classes_ is no list of classes")
+    require(2 <= len(labels) <= 1_000, f"{kind}.classes_ is no list of classes")
     texts = [str(label) for label in labels]
     require(len({*texts}) == len(texts), f"{kind}.classes_ is no list of different classes")
     require(max(map(len, texts)) <= LONGEST_CLASS, f"{kind} has a long class")

@@ -6,9 +6,8 @@ The outputs of a graph are
     score           ``decision_function``
     probability     where the model has them, one column per class
 
-The expressions of ``inspection.expression`` are computed in double precision.  The outputs have the
-precision of the inputs: double for a whole model, since single precision cannot tell dates in
-seconds apart.
+The expressions of ``inspection.expression`` are computed in double precision, and so are the
+outputs: single precision cannot tell dates in seconds apart.
 A graph of a whole model (``onnx_bytes``) has the scale of its scores and a decision threshold of
 the user in it, and one input for each column.
 """
@@ -26,11 +25,8 @@ import numpy as np
 
 from lincent._errors import AppError, import_optional
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
-from lincent.estimators.tabular import TableClassifier
 from lincent.export.model import Model
-from lincent.inspection.expression import Expr, check_numeric, classifier_outputs, encoded, fold
-from lincent.tables.encoder import TableEncoder
-from lincent.tables.schema import CATEGORY
+from lincent.inspection.expression import Expr, classifier_outputs, fold
 
 OPSETS = (("", 13), ("ai.onnx.ml", 1))
 
@@ -42,13 +38,13 @@ def onnx_bytes(model: Model, values: dict[str, Expr | None]) -> bytes:
     names are those of the columns, with _ for what is neither a letter of ASCII nor a digit.
     """
     classes, n = model.classifier.classes_, len(model.classes)
-    writer = GraphWriter(model.schema.inputs)
+    writer = GraphWriter(model.schema.names)
     helper, kinds = writer.onnx.helper, writer.proto
     tensor = helper.make_tensor_value_info
+    text = {*model.schema.categorical}
     inputs = [
-        tensor(writer.inputs[name], kinds.STRING if c.kind == CATEGORY else kinds.DOUBLE, [None, 1])
-        for c in model.schema.columns
-        for name in c.inputs
+        tensor(writer.inputs[name], kinds.STRING if name in text else kinds.DOUBLE, [None, 1])
+        for name in model.schema.names
     ]
     names = ["label", "score", *(["probability"] if values["probability"] else [])]
     writer.outputs(classes, values, dict(zip(names, names, strict=True)))
@@ -109,54 +105,36 @@ def is_text(classes: np.ndarray) -> bool:
 def register_converters() -> None:
     """Register the classifiers of this package with skl2onnx; ``to_onnx`` then takes pipelines."""
     skl2onnx = import_optional("skl2onnx", "onnx", "Export to ONNX")
-    for kind in (TableEncoder, *map(estimator_class, (*ESTIMATORS, *BASELINES))):
+    for name in (*ESTIMATORS, *BASELINES):
         skl2onnx.update_registered_converter(
-            kind, f"Lincent{kind.__name__}", lambda operator: None, _convert,
+            estimator_class(name), f"Lincent{name}", lambda operator: None, _convert,
             overwrite=True, parser=_parse,
         )  # fmt: skip
 
 
 def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    """Declare the outputs of an estimator, in single precision where an input is."""
+    """Declare the outputs of a classifier, in double precision."""
     from skl2onnx.common import data_types as types
 
     operator = scope.declare_local_operator(f"Lincent{type(model).__name__}", model)
     operator.inputs = list(inputs)
-    single = any(isinstance(variable.type, types.FloatTensorType) for variable in inputs)
-    number = types.FloatTensorType if single else types.DoubleTensorType
-    rows = inputs[0].get_first_dimension()
-    if isinstance(model, TableEncoder):
-        outputs = {"columns": number([rows, len(model.scale_)])}
-    else:
-        n = len(model.classes_)
-        label = types.StringTensorType if is_text(model.classes_) else types.Int64TensorType
-        outputs = {"label": label([rows]), "score": number([rows] if n == 2 else [rows, n])}
-        if hasattr(model, "predict_proba"):
-            outputs["probability"] = number([rows, n])
+    rows, n = inputs[0].get_first_dimension(), len(model.classes_)
+    label = types.StringTensorType if is_text(model.classes_) else types.Int64TensorType
+    score = [rows] if n == 2 else [rows, n]
+    outputs = {"label": label([rows]), "score": types.DoubleTensorType(score)}
+    if hasattr(model, "predict_proba"):
+        outputs["probability"] = types.DoubleTensorType([rows, n])
     for name, kind in outputs.items():
         operator.outputs.append(scope.declare_local_variable(name, kind))
     return operator.outputs
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
-
-    model, names = operator.raw_operator, [output.full_name for output in operator.outputs]
-    columns = [
-        Expr("text" if isinstance(v.type, StringTensorType) else "input", (), v.full_name)
-        for v in operator.inputs
-    ]
-    numeric = all(x.op == "input" for x in columns)
-    if isinstance(model, (TableEncoder, TableClassifier)) and numeric:
-        check_numeric(model)
-    double = isinstance(operator.outputs[-1].type, DoubleTensorType)
-    writer = GraphWriter([], double=double, unique=scope.get_unique_variable_name)
-    if isinstance(model, TableEncoder):
-        X: Any = columns if len(columns) == len(model.columns_) else columns[0]
-        writer.output(encoded(model, X), names[0])
-    else:
-        named = dict(zip(("label", "score", "probability"), names, strict=False))
-        writer.outputs(model.classes_, classifier_outputs(model, columns[0]), named)
+    model, X = operator.raw_operator, Expr("input", (), operator.inputs[0].full_name)
+    names = [output.full_name for output in operator.outputs]
+    named = dict(zip(("label", "score", "probability"), names, strict=False))
+    writer = GraphWriter([], unique=scope.get_unique_variable_name)
+    writer.outputs(model.classes_, classifier_outputs(model, X), named)
     container.nodes += writer.nodes
     container.initializers += writer.constants
     container.node_domain_version_pair_sets |= {*OPSETS}
@@ -176,16 +154,12 @@ WITH_TWO = {"affine": ("MatMul", "Add"), "scale": ("Mul", "Add"), "clip": ("Max"
 class GraphWriter:
     """Writes expressions in double precision as the nodes of a graph, each once.
 
-    Inputs are named by the columns, and outputs have the precision of the inputs.  ``unique``
-    makes a new name of the graph from a given one.
+    Inputs are named by the columns.  ``unique`` makes a new name of the graph from a given one.
     """
 
-    def __init__(
-        self, columns: list[str], *, double: bool = True, unique: Callable[[str], str] | None = None
-    ) -> None:
+    def __init__(self, columns: list[str], *, unique: Callable[[str], str] | None = None) -> None:
         self.onnx = import_optional("onnx", "onnx", "Export to ONNX")
-        self.proto, self.type = self.onnx.TensorProto, np.float64 if double else np.float32
-        self.precision = self.proto.DOUBLE if double else self.proto.FLOAT
+        self.proto = self.onnx.TensorProto
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.names: dict[Expr, str] = {}
@@ -213,7 +187,7 @@ class GraphWriter:
         if two:
             if decision is not None:
                 score = self.output(decision, self.unique("decision"), squeeze=True)
-            above = self.node("Greater", score, self.constant(0.0, self.type))
+            above = self.node("Greater", score, self.constant(0.0))
             index = self.node("Cast", above, to=self.proto.INT64)
         else:
             index = self.node("ArgMax", score, axis=1, keepdims=0)
@@ -221,21 +195,17 @@ class GraphWriter:
         self.node("Gather", labels, index, output=names["label"], axis=0)
 
     def output(self, expr: Expr, name: str, *, squeeze: bool = False) -> str:
-        """Write an output of the graph in the precision of its inputs."""
-        value = self.node("Cast", self.write(expr), to=self.precision)
+        """Write an output of the graph."""
+        value = self.write(expr)
         if squeeze:
             return self.node("Squeeze", value, self.integers([1]), output=name)
         return self.node("Identity", value, output=name)
 
-    def node(
-        self, kind: str, *inputs: str, output: str | None = None, unused: int = 0, **attributes: Any
-    ) -> str:
-        """Add an operation and return the name of its first result; others are not used."""
+    def node(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Add an operation and return the name of its result."""
         name = output or self.unique(kind.lower())
-        outputs = [name, *(self.unique("unused") for _ in range(unused))]
-        self.nodes.append(
-            self.onnx.helper.make_node(kind, inputs, outputs, name=name, **attributes)
-        )
+        node = self.onnx.helper.make_node(kind, inputs, [name], name=name, **attributes)
+        self.nodes.append(node)
         return name
 
     def constant(self, value: Any, type: Any = np.float64) -> str:
@@ -276,8 +246,6 @@ class GraphWriter:
                 return self.node("Where", missing, self.constant(data), x)
             case "positive":
                 return self._indicator("Greater", x, self.constant(0.0))
-            case "min":  # by TopK, which is the same in all versions of ONNX
-                return self.node("TopK", x, self.integers([1]), unused=1, axis=1, largest=0)
         return str(getattr(self, f"_{op}")(x, data))
 
     def _indicator(self, kind: str, *inputs: str) -> str:
@@ -290,12 +258,8 @@ class GraphWriter:
         return self.node("Cast", squeezed, to=self.proto.DOUBLE)
 
     def _equal(self, x: str, data: Any) -> str:
-        values, tolerance = data
-        if tolerance is None:  # categories that are numbers, in the precision of the inputs
-            cast = self.node("Cast", x, to=self.precision)
-            return self._indicator("Equal", cast, self.constant(values, self.type))
-        away = self.node("Abs", self.node("Sub", x, self.constant(values)))
-        return self._indicator("Less", away, self.constant(tolerance))
+        values, tolerance = map(self.constant, data)
+        return self._indicator("Less", self.node("Abs", self.node("Sub", x, values)), tolerance)
 
     def _distances(self, x: str, data: Any) -> str:
         points, norm = np.asarray(data[0], dtype=np.float64), data[1]

@@ -26,7 +26,7 @@ from lincent.inspection.expression import Expr, fold, plain_value
 from lincent.tables.schema import FLAG
 
 ROW = "lincent_input"  # the scored table inside the query
-MOST_CHARACTERS = 900_000  # SQLite takes 1,000,000
+MOST_CHARACTERS = 900_000  # longer ones exceed SQLite's columns or the depth of its parser
 TERMS_AT_ONCE = 50  # of a sum: SQLite has a limit on the depth of expressions
 LARGEST_EXPONENT = 700  # some engines raise errors where EXP overflows, or vanishes
 
@@ -285,12 +285,6 @@ class QueryWriter:
         length = {self.named(combined(self._power(names, 2), [1.0] * len(x))): 1.0}
         weights = np.vstack([-2.0 * points.T, np.ones(len(points))])
         return self._affine([*names, length], (weights, (points**2).sum(axis=1)))
-
-    def _min(self, x: list[Sum]) -> list[Sum]:
-        raise AppError(
-            "The discriminator 'nearest' has no SQL form: export to Python or ONNX, or fit with "
-            "--set discriminator=distance or svm."
-        )
 
     def _trees(self, x: list[Sum], data: Any) -> list[Sum]:
         values, roots, feature, threshold, left, right = data

@@ -1,7 +1,7 @@
 """Inspection of fitted models.
 
-Displays have ``from_estimator(..., ax=)``, which computes and draws as in scikit-learn, ``plot``,
-which draws again, and ``frame``, the numbers behind the figure as a pandas table.  Classes differ
+Displays have ``from_estimator(..., ax=)``, which computes and draws as in scikit-learn, and
+``plot``, which draws again; the numbers behind the figure are their attributes.  Classes differ
 in color (readable without color vision), in lightness (readable in grey) and in shape or hatching.
 A display raises an error for estimators that it cannot show.
 """

@@ -10,7 +10,6 @@ from its values in the background (the training rows), so ``base`` is the mean s
     Gaussian kernels   exp(-g |x - c|^2) is a product over columns: exact, by quadrature
                        (``expression.product_game``)
     leaves of trees    a leaf is a box, a product over the columns on its path: exact, the same way
-    products of two    half of the product of one change and the sum of the other value and its mean
     others             sampled: columns change from a draw to the row in a random order and its
                        reverse; the standard error is over these pairs of orders.  The contributions
                        still add up to the score, with the base of the same draws
@@ -48,13 +47,7 @@ from lincent.inspection.expression import (
 )
 
 ROWS = "rows"
-MAX_NODES = 16
-"""Nodes of a quadrature: exact up to 32 columns, and beyond them to rounding where no column alone
-decides."""
 N_ORDERS = 32
-MAX_ENTRIES = 2_000_000
-N_BACKGROUND, MAX_BACKGROUND = 64, 20_000
-"""Rows, and numbers, of the background that a model file has."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +183,7 @@ class Explainer:
     def explain(self, rows: np.ndarray) -> Contributions:
         """Return the contributions of encoded rows."""
         base, error = self.base, None
-        step = max(1, MAX_ENTRIES // (4 * self.product_size + 100))
+        step = max(1, 2_000_000 // (4 * self.product_size + 100))  # rows that fit in the memory
         batches = (rows[k : k + step] for k in range(0, len(rows), step))
         values = np.concatenate([evaluate(self.exact, {ROWS: batch}) for batch in batches])
         values = values.reshape(len(rows), len(self.names), len(base))
@@ -248,7 +241,7 @@ class Explainer:
             return args[0][node.data]
         if node.op == "concat":
             return np.concatenate(args)
-        if node.op in ("distances", "trees", "min"):
+        if node.op in ("distances", "trees"):
             width = evaluate(node, {ROWS: self.background[:1]}).shape[1]
             return np.tile(args[0].any(axis=0), (width, 1))
         # Of each column alone; a single column of two arguments counts for all.
@@ -296,7 +289,8 @@ class Explainer:
         ]  # fmt: skip
         means = np.stack([self.mean(factor) for factor in factors])
         self.product_size = max(self.product_size, means.size)
-        data = (means, weights, *gauss_nodes(len(factors), MAX_NODES))
+        # Exact up to 32 columns, and beyond them to rounding where no column alone decides.
+        data = (means, weights, *gauss_nodes(len(factors), most=16))
         self.parts.append(Expr("shapley", tuple(factors), data))
         self.base = self.base + means.prod(axis=0) @ weights
 
@@ -320,10 +314,11 @@ class Explainer:
 def background_of(encoded: np.ndarray, sources: np.ndarray, random_state: int = 0) -> Any:
     """Return what a model keeps of its training rows: means, and values of each column.
 
-    The values of the columns are in different orders, so that no row is kept.
+    The values of the columns are in different orders, so that no row is kept: 64 of each, or fewer
+    of many columns.
     """
     rng = np.random.default_rng(random_state)
-    count = min(len(encoded), N_BACKGROUND, max(2, MAX_BACKGROUND // encoded.shape[1]))
+    count = min(len(encoded), 64, max(2, 20_000 // encoded.shape[1]))
     rows = np.empty((count, encoded.shape[1]))
     for source in np.unique(sources):
         drawn = rng.permutation(len(encoded))[:count]

@@ -8,15 +8,13 @@ features, ``ProjectionDisplay`` and ``ScoresDisplay`` show samples along one sco
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from lincent._errors import import_optional
-from lincent.estimators.base import IN_NAMESPACE, binary_coefficients, is_linear, numpy_copy
+from lincent.estimators.base import binary_coefficients, is_linear
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV, lcc_path
 from lincent.estimators.validation import check_labels
@@ -36,8 +34,7 @@ STYLES = ("-", "--", "-.", ":")
 class Display:
     """A figure as an object: ``figure_`` and ``ax_`` are set when it is drawn.
 
-    Subclasses have the size of a new figure in inches, the number of panels, ``_draw``, and the
-    columns of ``frame``.
+    Subclasses have the size of a new figure in inches, the number of panels, and ``_draw``.
     """
 
     figure_: Any
@@ -45,7 +42,6 @@ class Display:
     _size: tuple[float, float]
     _panels = 1
     _draw: Callable[..., None]
-    _columns: Callable[[], dict[str, Any]]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
@@ -73,30 +69,19 @@ class Display:
         self.figure_, self.ax_ = axes[0].figure, axes[0] if self._panels == 1 else axes
         return self
 
-    def frame(self) -> Any:
-        """Return the numbers behind the figure.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One line per item that is drawn.
-        """
-        return import_optional("pandas", "app", "frame()").DataFrame(self._columns())
-
 
 def classifier_of(estimator: Any) -> Any:
-    """Return the fitted classifier, the last step of a pipeline or alone, with NumPy arrays."""
+    """Return the fitted classifier, the last step of a pipeline or alone."""
     check_is_fitted(estimator)
-    model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    return numpy_copy(model) if IN_NAMESPACE in vars(model) else model
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
-def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:
-    """Return the classifier and its input X, transferred to host memory if ``here``."""
+def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the classifier and its input X, transferred to host memory."""
     model = classifier_of(estimator)
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
         X = estimator[:-1].transform(X)
-    return model, to_numpy(X) if here else X
+    return model, to_numpy(X)
 
 
 def needs(condition: bool, model: Any, figure: str, why: str) -> None:
@@ -198,14 +183,13 @@ class CoefficientsDisplay(Display):
     >>> from lincent.inspection import CoefficientsDisplay
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = RegularizedLCC().fit((X - X.mean()) / X.std(), y)
-    >>> CoefficientsDisplay.from_estimator(model).frame().shape
-    (30, 2)
+    >>> len(CoefficientsDisplay.from_estimator(model).coefs)
+    30
     """
 
     def __init__(
         self, coefs: Any, feature_names: Any = None, positive: Any = None, n_largest: int = 20
     ) -> None:
-        check_scalar(n_largest, "n_largest", Integral, min_val=1)
         self.coefs, self.n_largest = np.asarray(coefs, dtype=float), n_largest
         if feature_names is not None and len(feature_names) != len(self.coefs):
             raise ValueError(
@@ -249,16 +233,12 @@ class CoefficientsDisplay(Display):
         return cls(coef[0], feature_names, positive, n_largest).plot(ax)
 
     def _draw(self, axis: Any) -> None:
-        names, coefs = (part[: self.n_largest] for part in self._columns().values())
+        order = np.argsort(-np.abs(self.coefs), kind="stable")[: self.n_largest]
+        coefs, names = self.coefs[order], [self.feature_names[j] for j in order]
         ranked_bars(axis, coefs, names, (coefs < 0, {}), (coefs >= 0, {}))
         axis.axvline(0.0, color=INK, linewidth=0.8)
         favored = "" if self.positive is None else f" (right speaks for {self.positive})"
         axis.set(xlabel=f"Coefficient{favored}", ylabel="Column")
-
-    def _columns(self) -> dict[str, Any]:
-        order = np.argsort(-np.abs(self.coefs), kind="stable")
-        names = [self.feature_names[j] for j in order]
-        return {"column": names, "coefficient": self.coefs[order]}
 
 
 def _names(estimator: Any, model: Any) -> list[str]:
@@ -271,9 +251,6 @@ def _names(estimator: Any, model: Any) -> list[str]:
         except (AttributeError, ValueError):
             pass  # a step without feature names
     return names_of(None, model.n_features_in_)
-
-
-MAX_LABELED = 8
 
 
 class PathDisplay(Display):
@@ -297,13 +274,6 @@ class PathDisplay(Display):
         self.margins = np.asarray(margins, dtype=float)
         self.coefs = np.asarray(coefs, dtype=float)
         self.objective = np.asarray(objective, dtype=float)
-        wrong = self.coefs.ndim != 2 or len(self.coefs) != len(self.margins)
-        if wrong or self.objective.shape != self.margins.shape:
-            raise ValueError(
-                f"A path needs a row of coefficients and an objective for each of its "
-                f"{len(self.margins)} margins; coefs has shape {self.coefs.shape} and objective "
-                f"{self.objective.shape}."
-            )
         named = names_of(None, self.coefs.shape[1]) if feature_names is None else feature_names
         self.feature_names = [str(name) for name in named]
 
@@ -330,7 +300,7 @@ class PathDisplay(Display):
         PathDisplay
             With ``ax_`` and ``figure_`` set.
         """
-        model, rows = last_step(estimator, X, here=False)
+        model, rows = last_step(estimator, X)
         why = "the path over the margin is defined for LCC and LCCCV."
         needs(isinstance(model, LCC | LCCCV), model, cls.__name__, why)
         codes = two_classes(model, rows, y, cls.__name__)
@@ -347,7 +317,7 @@ class PathDisplay(Display):
         largest = np.argsort(-np.abs(self.coefs).max(axis=0))
         for rank, j in enumerate(largest):
             style: dict[str, Any] = {"color": "#BBBBBB", "linewidth": 0.7, "zorder": 1}
-            if rank < MAX_LABELED:
+            if rank < 8:  # these are named
                 style = {
                     "color": COLORS[rank % 2],
                     "linestyle": STYLES[rank // 2],
@@ -362,10 +332,6 @@ class PathDisplay(Display):
         lower.set(xlabel="Margin", ylabel="Objective")
         for axis in (upper, lower):
             axis.set_xscale("log" if np.all(self.margins > 0) else "linear")
-
-    def _columns(self) -> dict[str, Any]:
-        coefs = dict(zip(self.feature_names, self.coefs.T, strict=True))
-        return {"margin": self.margins, "objective": self.objective} | coefs
 
 
 class ShapeDisplay(Display):
@@ -396,8 +362,8 @@ class ShapeDisplay(Display):
     >>> from lincent.inspection import ShapeDisplay
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = AdditiveLCC().fit(X, y)
-    >>> ShapeDisplay.from_estimator(model, "mean radius").frame().shape
-    (100, 4)
+    >>> ShapeDisplay.from_estimator(model, "mean radius").value.shape
+    (100,)
     """
 
     _size = (5.0, 3.2)
@@ -445,13 +411,8 @@ class ShapeDisplay(Display):
         axis.axhline(0.0, color=INK, lw=0.6)
         axis.set(xlabel=self.name, ylabel="Adds to the score")
 
-    def _columns(self) -> dict[str, Any]:
-        return {"x": self.x, "value": self.value, "low": self.low, "high": self.high}
-
 
 # Samples.
-
-BINS = 40  # of a histogram
 
 
 class ProjectionDisplay(Display):
@@ -519,7 +480,7 @@ class ProjectionDisplay(Display):
         panels = zip(axes, self.lines, self.centers, self.thresholds, self.titles, strict=True)
         for ax, line, centers, threshold, title in panels:
             line = np.asarray(line, dtype=float)
-            edges = np.histogram_bin_edges(line, BINS)
+            edges = np.histogram_bin_edges(line, bins=40)
             for k, (color, center) in enumerate(zip(COLORS, centers, strict=True)):
                 ax.hist(line[self.codes == k], edges, color=color, alpha=0.65, hatch=HATCHES[k],
                         label=f"class {self.classes[k]}")  # fmt: skip
@@ -530,14 +491,6 @@ class ProjectionDisplay(Display):
             ax.set_title(title, loc="left", fontsize="medium")
         axes[-1].set_xlabel("Projected value")
         axes[0].legend(frameon=False, fontsize="small")
-
-    def _columns(self) -> dict[str, Any]:
-        labels = np.asarray(self.classes)[self.codes]
-        return {
-            "panel": np.repeat([title or "fitted" for title in self.titles], len(labels)),
-            "class": np.tile(labels, len(self.lines)),
-            "projected": np.concatenate(self.lines),
-        }
 
 
 def _means(line: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
@@ -555,9 +508,6 @@ def _line(model: Any, X: Any, codes: np.ndarray) -> tuple[np.ndarray, tuple[floa
         return line, (float(ends[0]), float(ends[1])), -float(intercept[0])
     line = np.asarray(model.decision_function(X), dtype=float)
     return line, _means(line, codes), 0.0
-
-
-MAX_POINTS = 1000  # of a class, drawn one by one
 
 
 class ScoresDisplay(Display):
@@ -588,8 +538,8 @@ class ScoresDisplay(Display):
     >>> from lincent import AutoLCC
     >>> from lincent.inspection import ScoresDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> ScoresDisplay.from_estimator(AutoLCC().fit(X, y), X, y).frame().shape
-    (150, 2)
+    >>> ScoresDisplay.from_estimator(AutoLCC().fit(X, y), X, y).scores.shape
+    (150,)
     """
 
     def __init__(self, scores: Any, labels: Any, classes: Any) -> None:
@@ -637,16 +587,13 @@ class ScoresDisplay(Display):
             low, middle, high = np.quantile(part, (0.25, 0.5, 0.75))
             axis.barh(k, high - low, left=low, height=0.5, color=LIGHT[k % 2], edgecolor=INK)
             axis.plot([middle, middle], [k - 0.25, k + 0.25], color=INK, linewidth=1.6, zorder=4)
-            shown = part if len(part) <= MAX_POINTS else rng.choice(part, MAX_POINTS, replace=False)
+            shown = rng.permutation(part)[:1000]
             axis.scatter(shown, k + rng.uniform(-0.2, 0.2, len(shown)), s=6, alpha=0.4,
                          color=COLORS[k % 2], zorder=3)  # fmt: skip
         axis.axvline(0.0, color=INK, linestyle="--", linewidth=1.2)
         axis.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
         more = "" if len(self.classes) == 2 else " of the own class above the best other"
         axis.set(xlabel=f"Score{more}", ylabel="Class")
-
-    def _columns(self) -> dict[str, Any]:
-        return {"class": self.labels, "score": self.scores}
 
 
 class ImpactDisplay(Display):
@@ -667,7 +614,6 @@ class ImpactDisplay(Display):
     def __init__(self, impact: Any, labels: Any, names: Any = None, n_largest: int = 15) -> None:
         self.impact, self.labels = np.asarray(impact, dtype=float), np.asarray(labels)
         self.names = np.arange(len(self.impact)) if names is None else np.asarray(names)
-        check_scalar(n_largest, "n_largest", Integral, min_val=1)
         rows = np.argsort(-self.impact, kind="stable")[:n_largest]
         # Samples on the margin violate it by rounding errors; they are no outliers.
         self.shown = rows[self.impact[rows] > 1e-8 * self.impact.max(initial=0.0)]
@@ -722,10 +668,6 @@ class ImpactDisplay(Display):
             axis.legend(frameon=False, loc="lower right")
         else:
             axis.set_title("No sample violates the margin", loc="left", fontsize="medium")
-
-    def _columns(self) -> dict[str, Any]:
-        order = np.argsort(-self.impact, kind="stable")
-        return {"row": self.names[order], "class": self.labels[order], "impact": self.impact[order]}
 
 
 class BoundaryDisplay(Display):
@@ -799,11 +741,6 @@ class BoundaryDisplay(Display):
         scatter(axis, self.X, self.codes, self.classes, s=20)
         axis.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         axis.legend(frameon=True, fontsize="small", framealpha=0.85)
-
-    def _columns(self) -> dict[str, Any]:
-        x, y = (axis.ravel() for axis in np.meshgrid(*self.grid))
-        predicted = np.asarray(self.classes)[(self.scores.ravel() > 0).astype(int)]
-        return {"x": x, "y": y, "score": self.scores.ravel(), "predicted": predicted}
 
 
 class DirectionDisplay(Display):
@@ -898,8 +835,3 @@ class DirectionDisplay(Display):
         axis.set_aspect("equal", adjustable="datalim")
         axis.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         axis.legend(frameon=False, fontsize="small")
-
-    def _columns(self) -> dict[str, Any]:
-        (x, y), (foot_x, foot_y) = self.X.T, self.feet.T
-        columns = {"x": x, "y": y, "class": np.asarray(self.classes)[self.codes]}
-        return columns | {"foot_x": foot_x, "foot_y": foot_y, "projected": self.X @ self.direction}

@@ -39,13 +39,7 @@ from lincent.model_selection.metrics import label_score
 from lincent.tables.infer import PreparedTable
 
 Z = 1.959963984540054
-N_RESAMPLES = 400
-MAX_SUSPECTS = 10
-MAX_VALUES = 12  # of a suspected row
 MAX_GROUPS = 20
-N_EXAMPLES, MAX_INPUTS = 12, 300  # rows to start from in a report, and how wide they may be
-MAX_POINTS = 100  # of a curve
-N_BINS = 30  # of a histogram
 THRESHOLDS = tuple(k / 200 for k in range(1, 200))
 
 
@@ -191,7 +185,7 @@ def label_metric(
         probabilities = confusion / np.where(present, rows, 1)[:, None]
         drawn = np.ceil(effective * counts).astype(int)
         pairs = zip(drawn, probabilities, strict=True)
-        resampled = np.stack([rng.multinomial(n, p, N_RESAMPLES) for n, p in pairs], axis=1)
+        resampled = np.stack([rng.multinomial(n, p, 400) for n, p in pairs], axis=1)
         resampled = resampled * each[:, None]
         values = [label_score(name, matrix, positive) for matrix in resampled]
         low, high = np.quantile(values, [0.025, 0.975])
@@ -291,7 +285,7 @@ def spread(count: int, most: int) -> np.ndarray:
 
 
 def _thinned(points: np.ndarray) -> list[list[float]]:
-    points = points[spread(len(points), MAX_POINTS)]
+    points = points[spread(len(points), 100)]
     return [[round(float(x), 6), round(float(y), 6)] for x, y in np.nan_to_num(points)]
 
 
@@ -326,7 +320,7 @@ def score_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) 
     scale = class_distance(scores, codes)
     positions = scores / scale
     low, high = np.quantile(positions, [0.002, 0.998])
-    edges = np.linspace(min(low, -0.05), max(high, 0.05), N_BINS + 1)
+    edges = np.linspace(min(low, -0.05), max(high, 0.05), 31)
     inside = np.clip(positions, edges[0], edges[-1])
     counts = {
         str(plain(label)): np.histogram(inside[codes == k], edges)[0].tolist()
@@ -370,9 +364,9 @@ def notable_rows(held: HeldOut, table: PreparedTable) -> dict[str, list[dict[str
     distance = -own_margin(held.scores, held.codes)
     if held.scores.ndim == 1:
         distance = distance / class_distance(held.scores, held.codes)
-    farthest = np.argsort(-distance, kind="stable")[:MAX_SUSPECTS]
+    farthest = np.argsort(-distance, kind="stable")[:10]
     suspected = farthest[distance[farthest] > 0].tolist()
-    names, data = [*table.schema.ids, *table.schema.names][:MAX_VALUES], table.table.data
+    names, data = [*table.schema.ids, *table.schema.names][:12], table.table.data
     numbers, labels = table.table.rows(held.rows).tolist(), held.classes[held.codes]
     suspects, examples = [], []
     for k in suspected:
@@ -380,9 +374,9 @@ def notable_rows(held: HeldOut, table: PreparedTable) -> dict[str, list[dict[str
         values = {name: "" if cell is None else str(cell)[:80] for name, cell in cells.items()}
         suspect = {"row": numbers[k], "label": plain(labels[k])}
         suspects.append(suspect | {"distance": float(distance[k]), "values": values})
-    if len(table.schema.inputs) <= MAX_INPUTS:
+    if len(table.schema.columns) <= 300:  # a report can show no more
         scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
-        along = np.argsort(scores, kind="stable")[spread(len(scores), N_EXAMPLES)]
+        along = np.argsort(scores, kind="stable")[spread(len(scores), 12)]
         for k in dict.fromkeys([*suspected, *along.tolist()]):
             row = table.frame.iloc[int(held.rows[k])].items()
             inputs = {name: None if c is None or c != c else plain(c) for name, c in row}

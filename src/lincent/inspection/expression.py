@@ -9,11 +9,11 @@ these knows models.  The operations, with their constants:
     one_of                (values, missing, tokens): indicators of the values of a text column; a
                           missing cell and one of the tokens have the value ``missing``
     missing, fill         indicators of missing numbers; values in their place
-    equal                 (values, tolerance): indicators of values; exact where tolerance is None
+    equal                 (values, tolerance): indicators of values
     affine, scale         (W, b): x W + b; (a, b): a x + b by column
     concat, take          columns side by side; some of the columns
     add, mul              of two matrices, a single column counting for all
-    clip, power, min      (low, high); exponent; the smallest entry of each row
+    clip, power           (low, high); exponent
     exp, abs, positive, softmax
     distances             (points, norm): squared Euclidean distances; with "l1" sums of differences
     trees                 (values, roots, feature, threshold, left, right): the sum over all trees
@@ -66,16 +66,13 @@ from lincent.estimators.base import binary_coefficients, has_pairs
 from lincent.estimators.calibration import LEAK, Softmax
 from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.tabular import TableClassifier
-from lincent.estimators.threshold import Nearest, Threshold
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.pairs import BOUND, LEADING
 from lincent.features.similarity import RBFFeatures
 from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
 from lincent.features.tree_leaves import Trees
 from lincent.sources.source import Kind, kind_of
-from lincent.tables.encoder import TableEncoder, category_text
-
-MOST_POINTS = 50_000  # training rows that a nearest-neighbor rule may compare with
+from lincent.tables.encoder import TableEncoder
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,28 +145,6 @@ def fold(expr: Expr, visit: Callable[[Expr, list[Any]], Any], known: dict[Expr, 
 # Tables.
 
 
-def category_number(category: str) -> float | None:
-    """Return the number that the encoder reads as this category, if there is one."""
-    try:
-        number = float(category)
-    except ValueError:
-        return None
-    return number if category_text(number) == category else None
-
-
-def check_numeric(model: Any) -> None:
-    """Raise an error for categories that are text: the input is a matrix of numbers."""
-    encoder: TableEncoder = getattr(model, "_encoder", model)
-    for column in encoder.columns_:
-        for category in column.categories or ():
-            if category != encoder.missing_ and category_number(category) is None:
-                raise AppError(
-                    f"{type(model).__name__} reads the column {column.name!r} as words "
-                    f"({category!r}), and its ONNX input is numbers: put a OneHotEncoder before "
-                    "it in a pipeline, or use lincent fit and lincent export."
-                )
-
-
 def encoded(
     encoder: TableEncoder,
     columns: Sequence[Expr] | Expr,
@@ -190,13 +165,15 @@ def encoded(
                 parts.append(x.apply("fill", fills[j]))
                 if column.indicator:
                     parts.append(x.apply("missing"))
-            elif x.op == "text":
+            elif x.op != "text":
+                raise AppError(
+                    f"The column {column.name!r} is read as categories, and the input of this "
+                    "export is numbers: put a OneHotEncoder before the classifier in a pipeline, "
+                    "or use lincent fit and lincent export."
+                )
+            else:
                 cells = (tokens or {}).get(column.name, [])
                 parts.append(x.apply("one_of", (list(column.categories), encoder.missing_, cells)))
-            else:
-                for category in column.categories:
-                    equal = x.apply("equal", (category_number(category), None))
-                    parts.append(x.apply("missing") if category == encoder.missing_ else equal)
         Z = concat(*parts)
     return Z.standardize(encoder.center_, encoder.scale_) if encoder.scale else Z
 
@@ -317,13 +294,11 @@ def check_scores(model: Any) -> None:
     if isinstance(model, KernelLCC) and model.kernel not in KERNELS:
         name = getattr(model.kernel, "__name__", model.kernel)
         raise AppError(f"kernel={name!r} cannot be exported: use one of {', '.join(KERNELS)}.")
-    rules = [rule for rule in vars(model).get("_rules", []) if isinstance(rule, Nearest)]
-    points = max((len(rule.negative) + len(rule.positive) for rule in rules), default=0)
-    points = max(points, len(getattr(model, "images_", ())))
-    if points > MOST_POINTS:
+    rule = getattr(model, "discriminator", None)
+    if rule in ("nearest", "1nn"):
         raise AppError(
-            f"{type(model).__name__} compares each row with {points} training rows, above "
-            f"{MOST_POINTS}: use discriminator='distance' or 'svm' for an export."
+            f"{type(model).__name__} compares each row with all training rows and cannot be "
+            f"exported: fit it with another discriminator than {rule!r}."
         )
 
 
@@ -351,22 +326,13 @@ def problem_scores(model: Any, X: Expr) -> Expr:
         first, second = (X.affine(coef[:, k].T, intercept[:, k]).apply("abs") for k in (0, 1))
         return first - second
     if type(model).__name__ in ("DiscriminativeElasticNet", "DiscriminativeLeastSquares"):
-        return _regression_scores(model, X)  # one regression for each class
+        outputs = X.affine(model.coef_.T, model.intercept_)  # one regression for each class
+        return outputs if len(model.classes_) > 2 else outputs.take(1) - outputs.take(0)
     if isinstance(model, KernelLCC):
         X, weights, intercept = _kernel(model, X), model.dual_coef_, model._intercept
     else:
         weights, intercept = binary_coefficients(model)
-    rules = vars(model).get("_rules", [])
-    if all(isinstance(rule, Threshold) for rule in rules):
-        return X.affine(weights.T, intercept)
-    line = X.affine(weights.T)
-    return concat(*(_nearest_score(rule, line.take(k)) for k, rule in enumerate(rules)))
-
-
-def _nearest_score(rule: Nearest, line: Expr) -> Expr:
-    points = rule.negative[:, None], rule.positive[:, None]
-    first, second = (line.apply("distances", (side, "l1")).apply("min") for side in points)
-    return (first - second).scale(1.0, -rule.shift)
+    return X.affine(weights.T, intercept)
 
 
 def _kernel(model: KernelLCC, X: Expr) -> Expr:
@@ -386,15 +352,6 @@ def _kernel(model: KernelLCC, X: Expr) -> Expr:
         exps = inner.scale(-2.0).clip(-700.0, 700.0).apply("exp")
         return exps.scale(1.0, 1.0).apply("power", -1.0).scale(2.0, -1.0)
     return inner.apply("power", float(model.degree))
-
-
-def _regression_scores(model: Any, X: Expr) -> Expr:
-    outputs = X.affine(model.coef_.T, model.intercept_)
-    if getattr(model, "discriminator", None) == "1nn":
-        images = [model.images_[model._codes == k] for k in range(len(model.classes_))]
-        nearest = [outputs.apply("distances", (points, "l2")).apply("min") for points in images]
-        outputs = concat(*(squared.apply("power", 0.5).scale(-1.0) for squared in nearest))
-    return outputs if len(model.classes_) > 2 else outputs.take(1) - outputs.take(0)
 
 
 def block_scores(seen: Expr, block: Any, coef: np.ndarray) -> Expr:
@@ -476,7 +433,6 @@ FUNCTIONS: dict[str, Any] = {
     "exp": np.exp,
     "abs": np.abs,
     "positive": lambda x: x > 0,
-    "min": lambda x: x.min(axis=1, keepdims=True),
     "concat": lambda *parts: np.concatenate(parts, axis=1),
     "take": lambda x, data: x[:, data],
     "affine": lambda x, data: x @ data[0] + data[1],

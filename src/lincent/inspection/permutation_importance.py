@@ -4,8 +4,7 @@ importance    how far the score moves on average when the column's values are pe
 curve         the mean score when the column has one value in all rows (partial dependence); for an
               additive model it is the shape function of the column
 band          80 % of the curves of single rows, each shifted to the height of the mean: how much
-              the effect of a column depends on the other columns.  An additive model has one curve
-              for all rows; its band holds 80 % of the curves of resampled rows
+              the effect of a column depends on the other columns; an additive model has none
 
 pair          the same for two columns that interact, on a grid
 
@@ -30,14 +29,8 @@ from lincent.estimators.validation import plain
 from lincent.inspection.evaluation import spread
 from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
 
-MAX_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
-MAX_SCORES, MIN_ROWS = 10_000, 100
-"""Decision values that importances may take: with many columns fewer rows are used.  With 85
-columns and AutoLCC, 500 rows took as long as the search."""
+CURVE_POINTS = 21
 BATCH_ROWS = 2_000
-BAND, MIN_WIDTH = (0.1, 0.9), 1e-6
-N_CURVES, MAX_COLUMNS, MAX_CATEGORIES = 6, 300, 12
-N_PAIRS, PAIR_POINTS, PAIR_ROWS = 4, 11, 30
 
 
 def column_importances(
@@ -66,27 +59,28 @@ def column_importances(
         Seed for the rows and permutations.
     """
     rng = np.random.default_rng(random_state)
-    count = max(MIN_ROWS, min(MAX_ROWS, MAX_SCORES // max(len(schema.columns), 1)))
+    # With 85 columns and AutoLCC, 500 rows took as long as the search: at most 10,000 scores.
+    count = max(100, min(500, 10_000 // max(len(schema.columns), 1)))
     rows = np.sort(rng.permutation(len(frame))[:count])
     encoded, classifier = np.asarray(encoded[rows]), pipeline[-1]
-    owner = encoded_owners(pipeline, schema)
+    owner = encoded_owners(pipeline)
     scores = np.asarray(classifier.decision_function(encoded))
-    names = [column.name for column in schema.columns[:MAX_COLUMNS]]
+    names = [column.name for column in schema.columns[:300]]
     moves = _mean_moves(classifier, encoded, scores, [owner == name for name in names], rng)
     entries: list[dict[str, Any]] = []
     for name, move in zip(names, moves, strict=True):
         entries.append({"column": name, "importance": move / score_scale})
     entries.sort(key=lambda entry: -entry["importance"])
     by_name = {column.name: column for column in schema.columns}
-    drawn = [entry["column"] for entry in entries[:N_CURVES] if entry["importance"] > 0]
+    drawn = [entry["column"] for entry in entries[:6] if entry["importance"] > 0]
     pairs = _interacting(classifier, owner, by_name)
     columns = list(dict.fromkeys([*drawn, *(name for pair in pairs for name in pair)]))
     grids = _grids(pipeline, frame, [by_name[name] for name in columns])
     by_column = dict(zip(columns, grids, strict=True))
     for entry in entries[: len(drawn)]:
         grid = by_column[entry["column"]]
-        entry["curve"] = _curve(classifier, encoded[:CURVE_ROWS], grid, score_scale)
-    few, both = encoded[:PAIR_ROWS], [(by_column[a], by_column[b]) for a, b in pairs]
+        entry["curve"] = _curve(classifier, encoded[:100], grid, score_scale)
+    few, both = encoded[:30], [(by_column[a], by_column[b]) for a, b in pairs]
     effects = [_pair_effect(classifier, few, *grids, score_scale) for grids in both]
     return {"importances": entries, "pairs": effects}
 
@@ -115,11 +109,10 @@ def _mean_moves(
     return moves
 
 
-def encoded_owners(pipeline: Any, schema: Schema) -> np.ndarray:
+def encoded_owners(pipeline: Any) -> np.ndarray:
     """Return the column of the table that each encoded column comes from."""
-    owner = {name: column.name for column in schema.columns for name in column.inputs}
     encoder = pipeline[0]
-    columns = np.array([owner[column.name] for column in encoder.columns_], dtype=object)
+    columns = np.array([column.name for column in encoder.columns_], dtype=object)
     return np.asarray(columns[encoder.sources])
 
 
@@ -144,10 +137,10 @@ class _Grid:
 
 def _grid_values(frame: Any, column: Column, missing: str) -> list[Any]:
     """Return quantiles of a column of numbers, or its most frequent categories."""
-    name = column.inputs[0]
+    name = column.name
     if column.kind == CATEGORY:
         counts = frame[name].fillna(missing).value_counts()
-        return [str(value) for value in counts.index[:MAX_CATEGORIES]]
+        return [str(value) for value in counts.index[:12]]
     numbers = np.asarray(frame[name], dtype=float)
     numbers = numbers[np.isfinite(numbers)]
     values = np.unique(numbers)
@@ -165,7 +158,7 @@ def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
     if not columns:
         return []
     encoder, token = pipeline[0], pipeline[0].missing_
-    pairs = [(column.inputs[0], _grid_values(frame, column, token)) for column in columns]
+    pairs = [(column.name, _grid_values(frame, column, token)) for column in columns]
     rows = []
     for name, values in pairs:
         cells = [None if value == token else value for value in values]
@@ -192,27 +185,16 @@ def _scores_on(classifier: Any, encoded: np.ndarray, *grids: _Grid) -> np.ndarra
 
 
 def _curve(classifier: Any, encoded: np.ndarray, grid: _Grid, score_scale: float) -> dict[str, Any]:
-    values, each = grid.values, _scores_on(classifier, encoded, grid) / score_scale
+    """Return a line of mean scores for each class (of two the second), and the band of two."""
+    each = _scores_on(classifier, encoded, grid) / score_scale
     each = each - each.mean(axis=0)
-    mean = each.mean(axis=1)
-    curve: dict[str, Any] = {"of": grid.name, "numeric": grid.numeric}
-    if mean.shape[1] > 1:
-        labels = [str(plain(label)) for label in classifier.classes_]
-        lines = {label: mean[:, k].round(5).tolist() for k, label in enumerate(labels)}
-        return curve | {"x": values, "lines": lines}
-    low, high = np.quantile(each[:, :, 0], BAND, axis=1)
-    resampled = grid.numeric and hasattr(classifier, "shape")
-    if resampled:
-        shape = classifier.shape(int(grid.places[0]))
-        low, high = (
-            mean[:, 0] + np.interp(values, shape["x"], (shape[side] - shape["value"]) / score_scale)
-            for side in ("low", "high")
-        )
-    heights = mean[:, 0].round(5).tolist()
-    curve["points"] = [[value, y] for value, y in zip(values, heights, strict=True)]
-    if np.max(high - low) > MIN_WIDTH:
-        band = np.column_stack([low, high]).round(5).tolist()
-        curve |= {"band": band, "band_of": "resamples" if resampled else "rows"}
+    lines = each.mean(axis=1).T.round(5).tolist()
+    labels = [str(plain(label)) for label in classifier.classes_][-len(lines) :]
+    curve: dict[str, Any] = {"of": grid.name, "numeric": grid.numeric, "x": grid.values}
+    curve["lines"] = dict(zip(labels, lines, strict=True))
+    low, high = np.quantile(each[:, :, 0], (0.1, 0.9), axis=1)
+    if len(lines) == 1 and np.max(high - low) > 1e-6:
+        curve["band"] = np.column_stack([low, high]).round(5).tolist()
     return curve
 
 
@@ -225,14 +207,14 @@ def _interacting(
     names = [(str(owner[a]), str(owner[b])) for a, b in places]
     single = {name for name, c in by_name.items() if c.kind in (NUMBER, FLAG, CATEGORY)}
     pairs = [pair for pair in names if len({*pair} & single) == 2]
-    return list(dict.fromkeys(pairs))[:N_PAIRS]
+    return list(dict.fromkeys(pairs))[:4]
 
 
 def _pair_effect(
     classifier: Any, encoded: np.ndarray, first: _Grid, second: _Grid, score_scale: float
 ) -> dict[str, Any]:
     """Return the mean score on a grid of the values of two columns, less its mean."""
-    first, second = (g.take(PAIR_POINTS) if g.numeric else g for g in (first, second))
+    first, second = (g.take(11) if g.numeric else g for g in (first, second))
     mean = _scores_on(classifier, encoded, first, second).mean(axis=2) / score_scale
     mean = mean - mean.mean(axis=(0, 1))
     k = int(np.ptp(mean, axis=(0, 1)).argmax())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -16,11 +15,9 @@ from lincent.estimators.validation import check_classes
 from lincent.model_selection.experiment import METRICS, Problem, plan_runs
 from lincent.model_selection.methods import BINARY_ONLY, Method, find_method
 from lincent.model_selection.runner import ExperimentResult, Progress, run_experiment
-from lincent.tables.formats import TableError
 from lincent.tables.infer import ColumnOptions, independent_fraction, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 
-MIN_SAMPLES_PER_CLASS = 4
 DEFAULT_METHODS = (
     "LCC", "LCC-1SV", "RegularizedLCCCV", "StructuredLCCCV", "AutoLCC", "KernelLCC", "LDA", "SVM",
     "DLS", "SMP", "WSV", "TSV", "DEL", "LogReg", "LogReg-bal", "LinearSVC", "LinearSVC-bal",
@@ -37,7 +34,7 @@ def make_problem(
     Parameters
     ----------
     data : path, str, DataFrame, (X, y) or Problem
-        The samples with their classes; a name without a suffix is a data set of the paper.
+        The samples with their classes.
     target : str, default=None
         Column with the classes; the last one if None.
     reading : ReadOptions
@@ -68,22 +65,13 @@ def make_problem(
         X, y = check_X_y(*data, ensure_all_finite="allow-nan")
         check_classes(np.unique(y))
         return Problem("data", X.astype(float), y.astype(str))
-    if isinstance(data, str) and not Path(data).exists() and not Path(data).suffix and data != "-":
-        if target is not None:
-            raise TableError(
-                f"{data}: there is no such file, and a named data set has its own target."
-            )
-        try:
-            return importlib.import_module("lincent.paper.study").load_problem(data)
-        except (ValueError, OSError) as error:
-            raise TableError(f"{data}: there is no such file. {error}") from error
     what = str(data) if isinstance(data, str | os.PathLike) else "data"
     table = read_table(data, reading)
     notes: tuple[str, ...] = ()
     if target is None:
         target = str(table.data.column_names[-1])
         notes = (f"the target is {target!r}, the last column (--target names another).",)
-    prepared = infer_schema(table, target, options, least=MIN_SAMPLES_PER_CLASS)
+    prepared = infer_schema(table, target, options, least=4)
     path = Path("stdin" if what == "-" else what)
     groups = prepared.groups
     if groups is None and independent_fraction(prepared.frame, prepared.hashes) < 1:
@@ -149,11 +137,12 @@ def compare(
     Parameters
     ----------
     data : path, str, DataFrame, (X, y) or Problem
-        A CSV, Parquet or Arrow file, a name of `lincent.paper.datasets`, or data in memory.
+        A CSV, Parquet or Arrow file, or data in memory.
     target : str
         Column with the classes.
     methods : iterable or None
-        Codes of `list_methods`, estimators or (name, estimator) pairs; None for the usual ones.
+        Codes of `list_methods`, estimators, (name, estimator) pairs or `Method` objects; None for
+        the usual ones.
     metric : str
         The score that decides; all are stored.
     n_splits : int
@@ -187,7 +176,7 @@ def compare(
     Examples
     --------
     >>> from lincent.model_selection import compare
-    >>> result = compare("circles", methods=["LCC", "SVC-RBF"], n_splits=2)  # doctest: +SKIP
+    >>> result = compare("wines.csv", methods=["LCC", "SVC-RBF"], n_splits=2)  # doctest: +SKIP
     """
     available, missing = check_methods(metric, methods)
     problem = problem or make_problem(data, target, **reading)

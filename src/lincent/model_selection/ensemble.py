@@ -67,14 +67,8 @@ TOTAL_COSTS = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """Default costs as totals over all samples: C times the weight of the training part."""
 INVERSE_TEMPERATURE = 400.0
 """Of the softmax weights of candidates: how fast the weight falls with the score."""
-NEGLIGIBLE = 1e-3
-"""Candidates of smaller weight are not refitted to all samples."""
 REPEATED_SAMPLES = 2000
 """Folds are repeated up to this total weight of the samples."""
-SMALL_ENTRIES, SMALL_TOL = 20_000, 1e-3
-"""Up to so many entries models are solved to this fraction of tol, a Newton step further: a gap
-within tol leaves seven digits of a decision value, and duplicated and weighted samples should agree
-in more."""
 
 
 # Comparison of candidates.
@@ -159,7 +153,7 @@ class JointScores:
                 return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
             means[default] = -np.inf
         weights = softmax_weights(means)
-        weights[weights < NEGLIGIBLE] = 0.0
+        weights[weights < 1e-3] = 0.0  # not worth a refit to all samples
         return np.asarray(weights / weights.sum())
 
 
@@ -373,8 +367,10 @@ class FoldEnsemble:
         costs = check_class_weight(self.class_weight, training.classes, training.totals)
         seed = int(check_random_state(self.random_state).randint(2**31))
         limits = controls(self, training.began)
-        if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
-            limits = replace(limits, tol=SMALL_TOL * limits.tol)
+        if training.shape[0] * training.shape[1] <= 20_000:
+            # A Newton step further: a gap within tol leaves seven digits of a decision value, and
+            # duplicated and weighted samples should agree in more.
+            limits = replace(limits, tol=1e-3 * limits.tol)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, seed)
         todo = binary_tasks(len(training.classes), self.multi_class)
         Cs = None if self.Cs is None else np.sort(check_grid("Cs", self.Cs))

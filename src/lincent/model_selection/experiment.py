@@ -32,8 +32,9 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
@@ -64,10 +65,8 @@ METRICS = {
 """Names of the stored scores, with their titles."""
 N_FOLDS = 10
 TEST_FRACTION = 0.3
-GROUP_FOLDS, GROUP_ATTEMPTS = 10, 50
 
 Split = tuple[np.ndarray, np.ndarray]
-Status = Literal["ok", "failed", "timeout", "died", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -201,9 +200,9 @@ class Problem:
             train, test = next(shuffle.split(X, y))
             return np.sort(train), np.sort(test)
         # Some stratified group folds are joined to the test part; every class is on both sides.
-        n_folds = min(GROUP_FOLDS, len(np.unique(groups)))
+        n_folds = min(10, len(np.unique(groups)))
         n_test = max(1, round(TEST_FRACTION * n_folds))
-        for attempt in range(GROUP_ATTEMPTS):
+        for attempt in range(50):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a rare class is checked below
                 tests = [
@@ -214,8 +213,8 @@ class Problem:
             if set(y[in_test]) == set(y[~in_test]):
                 return np.flatnonzero(~in_test), np.flatnonzero(in_test)
         raise ValueError(
-            f"No split by group has every class on both sides, in {GROUP_ATTEMPTS} attempts: too "
-            "few groups hold the rarest class."
+            "No split by group has every class on both sides, in 50 attempts: too few groups hold "
+            "the rarest class."
         )
 
     def rows(self, index: np.ndarray) -> Any:
@@ -252,19 +251,16 @@ class Problem:
         }
 
 
-def _digest(X: Any, y: np.ndarray, groups: np.ndarray | None) -> str:
-    state = hashlib.sha256()
+def _digest(X: Any, y: Any, groups: Any) -> str:
+    """Return a hash of the values and of the names of columns."""
     if hasattr(X, "columns"):
         from pandas.util import hash_pandas_object
 
-        state.update("\x1f".join(map(str, X.columns)).encode())
-        state.update(np.ascontiguousarray(hash_pandas_object(X, index=False)).tobytes())
+        X = [*map(str, X.columns), hash_pandas_object(X, index=False).to_numpy()]
     else:
-        state.update(str(X.shape).encode())
-        state.update(np.ascontiguousarray(X, dtype=float).tobytes())
-    for values in (y, groups):
-        state.update("\x1f".join(map(str, values)).encode() if values is not None else b"-")
-    return state.hexdigest()[:16]
+        X = np.ascontiguousarray(X, dtype=float)
+    groups = None if groups is None else np.asarray(groups).astype(str)
+    return str(joblib.hash((X, np.asarray(y).astype(str), groups)))[:16]
 
 
 @dataclass(frozen=True)
@@ -388,8 +384,11 @@ def split_seed(random_state: int, number: int) -> int:
     return int(np.random.SeedSequence([random_state, number]).generate_state(1)[0] % (2**31))
 
 
-def empty_row(run: Run, status: Status = "ok", error: str = "") -> dict[str, Any]:
-    """Return the row of a run without scores."""
+def empty_row(run: Run, status: str = "ok", error: str = "") -> dict[str, Any]:
+    """Return the row of a run without scores.
+
+    The status is ok, failed, timeout, died or skipped.
+    """
     row = {"key": run.key, **asdict(run), "status": status, "error": error, "warnings": ""}
     row |= {"chosen": "", "n_train": 0, "n_test": 0}
     scores = (f"{part}_{name}" for part in ("train", "test") for name in METRICS)
@@ -399,17 +398,14 @@ def empty_row(run: Run, status: Status = "ok", error: str = "") -> dict[str, Any
 def measure(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
     """Fit and score one run; an exception becomes a row with its reason."""
     row = empty_row(run)
-    messages: dict[str, list[str]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             row |= _fit_and_score(run, problem, method)
         except Exception as error:  # whatever a method raises is its result
             row |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-    for warning in caught:
-        first_line = str(warning.message).splitlines()[0]
-        messages.setdefault(warning.category.__name__, []).append(first_line[:200])
-    row["warnings"] = "; ".join(f"{k} ×{len(lines)}: {lines[0]}" for k, lines in messages.items())
+    counts = Counter(f"{one.category.__name__}: {str(one.message)[:200]}" for one in caught)
+    row["warnings"] = "; ".join(f"{text} (×{count})" for text, count in counts.most_common(5))
     return row
 
 

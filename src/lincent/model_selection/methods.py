@@ -12,15 +12,14 @@ settings that reproduce its numbers, which were found by comparison with them:
     WSV   the program divides by c1 = 0.1, so c1 = c2 = 10
     DEL   the nuclear norm is inert in the program, so 0; each column scored by its sign
 
-A user's own method takes part by `register_method`, as an estimator object, or on the command line
-as ``package.module:Class``.
+A user's own method takes part as an estimator object, as a `Method` where it has a grid, or on the
+command line as ``package.module:Class``.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,37 +88,22 @@ def describe_estimator(estimator: BaseEstimator) -> str:
 
 BINARY_ONLY = ("sk-LDA-bal",)
 """Methods whose settings are for two classes."""
-TWINS = ("TSV", "WSV")
 FIFTEENTHS = [k / 15 for k in range(1, 16)]
 POWERS_OF_TEN = [10.0 ** (k / 15) for k in range(-30, 27, 4)]
-
-
-def _twin_grid(code: str, *, tied: bool) -> list[dict[str, list[float]]]:
-    """Return cost and ridge of both planes, of one value or apart; WSV divides by the cost."""
-    return [
-        {"c1": [loss], "c2": [loss], "c3": [ridge], "c4": [ridge]}
-        for cost in POWERS_OF_TEN
-        for loss in [1 / cost if code == "WSV" else cost]
-        for ridge in ([cost] if tied else POWERS_OF_TEN)
-    ]
-
-
 GRIDS: dict[str, Any] = {
     "margins": {"margin": [2.0**k for k in range(-7, 8)]},
     "costs": {"C": POWERS_OF_TEN},
     "shrinkages": {"shrinkage": FIFTEENTHS},
     "ridges": {"ridge": FIFTEENTHS},
-    **{code: _twin_grid(code, tied=True) for code in TWINS},
-    **{f"{code}-untied": _twin_grid(code, tied=False) for code in TWINS},
+    "TSV": [{name: [cost] for name in ("c1", "c2", "c3", "c4")} for cost in POWERS_OF_TEN],
+    # WSV divides by the cost.
+    "WSV": [
+        {"c1": [1 / cost], "c2": [1 / cost], "c3": [cost], "c4": [cost]} for cost in POWERS_OF_TEN
+    ],
 }
 """The fifteen values of the paper's second procedure."""
-INFEASIBLE = (
-    "Margins beyond the largest feasible one have no solution; such a grid value is a marked run "
-    "and is not chosen."
-)
 _DATA = read_toml("lincent.model_selection", "methods.toml")
 _BUILT_IN = {code: family for family, methods in _DATA.items() for code in methods}
-_REGISTERED: dict[str, Method] = {}
 
 
 def _build(code: str) -> Method:
@@ -133,7 +117,8 @@ def _build(code: str) -> Method:
             raise
         raise ImportError(f"is not installed: pip install {data['install']}") from error
     grid, note = data.get("grid", {}), data.get("note", "")
-    note = INFEASIBLE if grid == "margins" else note
+    if grid == "margins":
+        note = "A margin beyond the largest feasible one has no solution: a marked run, not chosen."
     grid = GRIDS[grid] if isinstance(grid, str) else grid
     scoring = _find_class(data["scoring"]) if "scoring" in data else None
     candidates = tuple(ParameterGrid(grid)) if grid else ()
@@ -160,46 +145,17 @@ def list_methods() -> list[str]:
     >>> "LCC" in list_methods()
     True
     """
-    return [*_BUILT_IN, *_REGISTERED]
+    return list(_BUILT_IN)
 
 
-def register_method(
-    code: str, estimator: BaseEstimator, *, grid: Iterable[dict[str, Any]] = (), title: str = ""
-) -> Method:
-    """Add a method of one's own under a name.
-
-    Parameters
-    ----------
-    code : str
-        Name in tables; must not be taken.
-    estimator : classifier
-        Not fitted; it receives standardized features.
-    grid : iterable of dict
-        The hyperparameter candidates of tuning.
-    title : str
-        Full name; the class name if empty.
-
-    Returns
-    -------
-    Method
-        The method, found by its code from now on.
-    """
-    if code in _BUILT_IN:
-        raise ValueError(f"The method name {code!r} is taken; choose another one.")
-    _REGISTERED[code] = _own_method(estimator, code, tuple(grid), title)
-    return _REGISTERED[code]
-
-
-def _own_method(
-    estimator: Any, code: str = "", grid: tuple[dict[str, Any], ...] = (), title: str = ""
-) -> Method:
+def _own_method(estimator: Any, code: str = "") -> Method:
     """Make a method of a user's estimator."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(f"A method is an estimator object such as LCC(), got {estimator!r}.")
     if not is_classifier(estimator):
         raise TypeError(f"{type(estimator).__name__} is not a classifier.")
     name = type(estimator).__name__
-    return Method(code or name, title or name, "own", estimator, grid)
+    return Method(code or name, name, "own", estimator)
 
 
 def find_method(method: Any) -> Method:
@@ -230,7 +186,7 @@ def find_method(method: Any) -> Method:
     codes = {code.lower(): code for code in list_methods()}
     code = codes.get(method.strip().lower())
     if code is not None:
-        return _REGISTERED[code] if code in _REGISTERED else _build(code)
+        return _build(code)
     if ":" in method:
         try:
             value = _find_class(method)

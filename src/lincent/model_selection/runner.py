@@ -2,8 +2,7 @@
 
     FOLDER/runs.parquet     the table of results, one row per run, in the order of the plan
     FOLDER/runs.jsonl       rows that came after it, a line of JSON each, while an experiment runs
-    FOLDER/study.json       settings, data sets, methods, versions, what is missing
-    FOLDER/plot_data.json   what figures draw beside the table, where there is such data
+    FOLDER/study.json       settings, data sets, methods, versions, what is missing, what is drawn
 
 An experiment that is killed loses the fits under way, and the same call resumes it: runs whose key
 is in the table or in the log are not repeated. The table is written atomically before the log is
@@ -19,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
-import math
 import os
 import platform
 import re
@@ -43,9 +41,7 @@ from lincent.model_selection.experiment import Plan, Problem, Run, empty_row, me
 from lincent.model_selection.methods import Method
 from lincent.model_selection.statistics import TEST
 
-TABLE, LOG, RECORD, PLOT_DATA = "runs.parquet", "runs.jsonl", "study.json", "plot_data.json"
-MEASURED = ("fit_seconds", "score_seconds", "finished", "versions", "machine")
-"""Columns that differ between two executions of the same run; all others must not."""
+TABLE, LOG, RECORD = "runs.parquet", "runs.jsonl", "study.json"
 TIME_LIMIT = 300.0
 MAX_TIMEOUTS = 3
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
@@ -194,7 +190,6 @@ def run_plan(
     time_limit: float = TIME_LIMIT,
     progress: Progress | None = None,
     retry: bool = False,
-    budget: float = math.inf,
 ) -> Any:
     """Run what is not yet in the table of a folder, and return all rows of the plan.
 
@@ -212,16 +207,12 @@ def run_plan(
         Called with (runs done, runs in all, last row).
     retry : bool
         Repeat runs of an earlier call that failed or were stopped or skipped.
-    budget : float
-        Begin no fit after so many seconds; what is left is for another call.
 
     Returns
     -------
     pandas.DataFrame
-        The rows of the plan, in its order; all of them unless the budget was spent.
+        The rows of the plan, in its order.
     """
-    if n_jobs == 0:
-        raise ValueError("n_jobs (--jobs) is a number of processes, -1 or 1 or more, got 0.")
     n_jobs = effective_n_jobs(n_jobs)
     if not time_limit > 0:
         raise ValueError(f"time_limit is a number of seconds above 0, got {time_limit}.")
@@ -243,18 +234,17 @@ def run_plan(
             )
             stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
             workers = min(n_jobs, len(todo))
-            rows = _run_all(plan, todo, workers, time_limit, timeouts, time.monotonic() + budget)
+            rows = _run_all(plan, todo, workers, time_limit, timeouts)
             with contextlib.closing(rows):
                 for done, row in enumerate(rows, len(keys) - len(todo) + 1):
                     table[row["key"]] = row | stamp | {"finished": _now()}
                     log.write(json.dumps(table[row["key"]]) + "\n")
                     if progress is not None:
                         progress(done, len(keys), row)
-        in_order = [key for key in keys if key in table]
-        every = _frame(table[key] for key in dict.fromkeys([*in_order, *sorted(table)]))
+        every = _frame(table[key] for key in dict.fromkeys([*keys, *sorted(table)]))
         write_file(path / TABLE, every.to_parquet(index=False))
         log.truncate(0)
-    return _frame(table[key] for key in in_order)
+    return _frame(table[key] for key in keys)
 
 
 def _run_all(
@@ -263,7 +253,6 @@ def _run_all(
     n_jobs: int,
     time_limit: float,
     timeouts: Counter[tuple[str, str, str]],
-    deadline: float,
 ) -> Generator[dict[str, Any]]:
     """Yield the row of each run as it ends; each worker is driven by a thread."""
     own, stopping = threading.local(), threading.Event()
@@ -274,7 +263,7 @@ def _run_all(
         workers.append(own.worker)
 
     def row_of(run: Run) -> dict[str, Any] | None:
-        if stopping.is_set() or time.monotonic() >= deadline:
+        if stopping.is_set():
             return None
         pair = (run.digest, run.method, run.procedure)
         if timeouts[pair] >= MAX_TIMEOUTS:
@@ -353,10 +342,7 @@ class ExperimentResult:
         Path
             The file written.
         """
-        stored_apart = ("frame", "plot_data")
-        record = {name: value for name, value in vars(self).items() if name not in stored_apart}
-        if self.plot_data:
-            write_file(Path(folder) / PLOT_DATA, json.dumps(self.plot_data) + "\n")
+        record = {name: value for name, value in vars(self).items() if name != "frame"}
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
         return write_file(Path(folder) / RECORD, text)
 
@@ -376,8 +362,6 @@ def load_result(folder: PathLike) -> ExperimentResult:
     """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    if (folder / PLOT_DATA).exists():
-        record["plot_data"] = json.loads((folder / PLOT_DATA).read_text("utf-8"))
     return ExperimentResult(frame=read_runs(folder), **record)
 
 

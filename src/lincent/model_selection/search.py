@@ -355,9 +355,9 @@ def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
 # Time limits.
 
 
-def search_deadline(limits: Controls, began: float, refit: bool) -> float:
+def search_deadline(limits: Controls, began: float) -> float:
     """Return when the search must end, so that there is time for the refit."""
-    if not refit or not np.isfinite(limits.deadline):
+    if not np.isfinite(limits.deadline):
         return limits.deadline
     return limits.deadline - REFIT_FRACTION * (limits.deadline - began)
 

@@ -26,11 +26,6 @@ from lincent.tables.weighted import quantiles
 
 N_THRESHOLDS = 99
 """Thresholds that are compared for a metric of predicted labels."""
-GREEDY_STEPS = 25
-BEST_FRACTION = 4
-"""Of two classes the mean of the best 4 of 16 candidates, or the best of 4, is a member as well: on
-development tables of 600 samples or more it gains, on smaller ones the weights are shrunk; of more
-classes it is level or loses."""
 SHRINK_ROWS = 300.0
 """So many samples shrink the weights half-way, more of them by the square of their number: without,
 development tables of fewer than 500 samples lose; by the number itself, those of more."""
@@ -112,7 +107,7 @@ def greedy_weights(log_odds: np.ndarray, labels: Labels) -> np.ndarray:
     counts, total = np.zeros(len(log_odds)), np.zeros(log_odds.shape[1:])
     least, best = np.inf, counts
     tolerance = 1e-6 * float(labels.weight.sum())
-    for step in range(1, GREEDY_STEPS + 1):
+    for step in range(1, 26):
         losses = log_losses((total + log_odds) / step, labels)
         k = int(losses.argmin())
         counts[k] += 1
@@ -134,7 +129,9 @@ def blend_members(
     """
     groups = [list(first)] if len(first) else []
     if len(first) > 1 and labels.n_classes == 2:
-        groups.append(list(first[: max(1, len(first) // BEST_FRACTION)]))
+        # The best 4 of 16 candidates, or the best of 4: on development tables of 600 samples or
+        # more it gains, on smaller ones the weights are shrunk; of more classes it loses.
+        groups.append(list(first[: max(1, len(first) // 4)]))
     by_map: dict[str, list[int]] = {}
     for k, one in enumerate(candidates):
         if one.feature_map in separate:

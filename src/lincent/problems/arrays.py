@@ -1,9 +1,9 @@
-"""Types of the problems: vectors, signed rows as solvers use them, and certificates."""
+"""Types of the problems: vectors, and signed rows as solvers use them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -158,41 +158,6 @@ class Checked:
     misplaced: int
     found: Any
     view: Any = None  # the evaluation, where it can be kept
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A feasible point, a dual bound, and so a bound of the distance to the optimum.
-
-    ``duality_gap_`` of an estimator is the largest ``relative_gap`` of its certificates.
-
-    ``rounding`` bounds the floating-point error of both values and belongs to the gap.  ``unit`` is
-    the size of an objective that counts as zero: one, or less where the data is of a smaller scale.
-    """
-
-    beta: Vector
-    alpha: Vector
-    t: float
-    objective: float
-    dual_objective: float
-    rounding: float = 0.0
-    unit: float = 1.0
-    relative_gap: float = field(init=False)
-    """The gap relative to the objective."""
-
-    def __post_init__(self) -> None:
-        value = relative_gap(self.gap, self.objective, self.unit)
-        object.__setattr__(self, "relative_gap", value)
-
-    @property
-    def gap(self) -> float:
-        """The duality gap, with its floating-point error."""
-        return max(self.objective - self.dual_objective, 0.0) + self.rounding
-
-
-def relative_gap(gap: float, objective: float, unit: float = 1.0) -> float:
-    """Return gap / max(unit, |objective|); infinite where there is no feasible point."""
-    return gap / max(unit, abs(objective)) if np.isfinite(objective) else np.inf
 
 
 def root_mean(squares: Vector, m: int) -> Vector:

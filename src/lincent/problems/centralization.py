@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
 
 HARD_FEASIBILITY = 1e-9
 """A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
@@ -36,14 +36,8 @@ SEPARATION_FEASIBILITY = 1e-9
 """d.beta >= separation counts as met up to this fraction of it, and the rounding of d.beta."""
 ROUNDING = 1e-13
 """Of the sum of |d_j beta_j|: a thousand times the error of the product d.beta."""
-STEEP = 1e-4
-"""Of the largest difference: columns below it do not determine t at a vertex."""
 ONLY_POINT = 1e-12
 """A separation within this fraction of the largest leaves one vertex of the box."""
-ONE_MEAN = 2.0**-49
-"""Of its size: class means of a column that differ by no more are equal up to rounding."""
-CLOSED = 1e-13
-"""A relative gap that another t cannot reduce beyond rounding."""
 
 
 @dataclass(frozen=True)
@@ -185,13 +179,48 @@ class Program:
 
         Those would need a t so large that its rounding exceeds all else.
         """
-        steep = np.abs(self.difference) > STEEP * np.abs(self.difference).max()
+        steep = np.abs(self.difference) > 1e-4 * np.abs(self.difference).max()
         rest = self.linear - combined
         return float(np.max(np.abs(rest[steep] / self.difference[steep]), initial=0.0))
 
     def _box_minimum(self, r: Vector) -> float:
         """Return the minimum of r.beta over the box."""
         return float(np.minimum(self.lower * r, self.upper * r).sum())
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A feasible point, a dual bound, and so a bound of the distance to the optimum.
+
+    ``duality_gap_`` of an estimator is the largest ``relative_gap`` of its certificates.
+
+    ``rounding`` bounds the floating-point error of both values and belongs to the gap.  ``unit`` is
+    the size of an objective that counts as zero: one, or less where the data is of a smaller scale.
+    """
+
+    beta: Vector
+    alpha: Vector
+    t: float
+    objective: float
+    dual_objective: float
+    rounding: float = 0.0
+    unit: float = 1.0
+    relative_gap: float = field(init=False)
+    """The gap relative to the objective."""
+
+    def __post_init__(self) -> None:
+        value = relative_gap(self.gap, self.objective, self.unit)
+        object.__setattr__(self, "relative_gap", value)
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, with its floating-point error."""
+        return max(self.objective - self.dual_objective, 0.0) + self.rounding
+
+
+def relative_gap(gap: float, objective: float, unit: float = 1.0) -> float:
+    """Return gap / max(unit, |objective|); infinite where there is no feasible point."""
+    return gap / max(unit, abs(objective)) if np.isfinite(objective) else np.inf
 
 
 def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
@@ -203,7 +232,8 @@ def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certific
     objective = program.primal(beta, program.rows.dot(beta))
     t = max(t, 0.0)
     bound = program.dual(alpha, t, combined)
-    if not objective - bound <= CLOSED * max(1.0, abs(objective)):
+    # Another t would not reduce a smaller gap beyond rounding.
+    if not objective - bound <= 1e-13 * max(1.0, abs(objective)):
         t = program.best_t(combined, t)
         bound = program.dual(alpha, t, combined)
     return Certificate(beta, alpha, t, objective, bound)
@@ -224,7 +254,7 @@ def difference_of(centers: Matrix, spread: Vector | float = 0.0) -> Vector:
     about zero, the range of a column bounds the rounding of its sums.
     """
     d = np.asarray(centers[1] - centers[0])
-    d[np.abs(d) <= ONE_MEAN * np.maximum(np.abs(centers[0]), spread)] = 0.0
+    d[np.abs(d) <= 2.0**-49 * np.maximum(np.abs(centers[0]), spread)] = 0.0
     return d
 
 

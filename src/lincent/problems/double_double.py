@@ -27,8 +27,6 @@ from lincent.problems.arrays import Index, Matrix, Vector
 
 UNIT = 2.0**-53
 """The largest relative error of one operation in double precision."""
-SPLIT = 2.0**27 + 1
-"""Factor that splits a double into halves of 26 bits (Dekker)."""
 LARGEST = 2.0**450
 """Entries beyond it would overflow when they are halved and multiplied."""
 LONG = 2**15
@@ -94,7 +92,7 @@ def two_product(a: Vector | float, b: Vector | float) -> tuple[Vector, Vector]:
 
 
 def _halves(a: Vector) -> tuple[Vector, Vector]:
-    scaled = a * SPLIT
+    scaled = a * (2.0**27 + 1)  # splits a double into halves of 26 bits (Dekker)
     high = scaled - (scaled - a)
     return high, a - high
 

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.centralization import Certificate
 
 NO_UNIT = float(np.finfo(np.float64).tiny)
 """The objective is positive and as small as the costs: its gap is relative however small."""

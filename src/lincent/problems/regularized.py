@@ -43,12 +43,11 @@ from functools import cached_property
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.centralization import Certificate
 
 BLOCK_ROWS = 16_384
 """Vectors of this length stay in the cache from one operation to the next."""
-LIGHT = 1e-3
-"""The fraction of a class that keeps thirteen digits in a difference of sums."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def by_class(alpha: Vector, sign: Vector) -> tuple[float, float]:
     """
     total, excess = float(alpha.sum()), float(alpha @ sign)
     down, up = (total - excess) / 2, (total + excess) / 2
-    if min(down, up) > LIGHT * total:
+    if min(down, up) > 1e-3 * total:  # thirteen digits are left
         return down, up
     return float(alpha.sum(where=sign < 0)), float(alpha.sum(where=sign > 0))
 

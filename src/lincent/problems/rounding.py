@@ -32,8 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.problems.arrays import Certificate, Index, Mask, Matrix, Vector
-from lincent.problems.centralization import Program
+from lincent.problems.arrays import Index, Mask, Matrix, Vector
+from lincent.problems.centralization import Certificate, Program
 from lincent.problems.double_double import (
     LARGEST,
     UNIT,
@@ -45,25 +45,15 @@ from lincent.problems.double_double import (
     total,
 )
 
-SURE = 16.0
-"""Standard deviations of a sum of roundings, doubled for what the model leaves out."""
 DEPTH = 16_384
 """Longer sums are made of blocks, whose partial sums start from zero."""
 ENOUGH = 0.99
 """Gap and estimate may be this fraction of ``tol``; beyond it the certificate is evaluated."""
-EXPLAINED = 1000.0
-"""Multipliers in doubles leave a gap of the size of their rounding, seldom more than this."""
-MOST_ENTRIES = 100_000_000
-"""Evaluating more would take longer than solving."""
 BLOCK_ENTRIES = 1 << 15
 """Entries evaluated at a time: the dozen arrays of this size stay in the cache."""
 MOST_ACTIVE = 40
 """Rows per column whose multipliers are corrected: more would make the least squares slow."""
-MOST_REFINED = 4_000_000
-"""Entries of the system that corrects multipliers: its least squares take seconds beyond."""
 REFINEMENTS = 3
-SAFE = 16.0
-"""Times n u the size of its terms: more than a product of n terms in doubles can be off by."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +140,10 @@ def certify_with_rounding(
     estimate = estimate_rounding(program, answer, scale)
     allowed = tol * max(1.0, abs(answer.objective))
     gap = max(answer.objective - answer.dual_objective, 0.0)
-    # A gap that no rounding explains is there whatever the digits.
-    open_gap = gap > max(allowed, EXPLAINED * estimate)
-    small = _entries(program) <= MOST_ENTRIES
+    # A gap that no rounding explains is there whatever the digits: multipliers in doubles leave one
+    # of the size of their rounding, seldom more than a thousand times that.
+    open_gap = gap > max(allowed, 1000.0 * estimate)
+    small = _entries(program) <= 100_000_000  # evaluating more would take longer than solving
     in_memory = isinstance(answer.alpha, np.ndarray)
     if gap + estimate <= ENOUGH * allowed or open_gap or not small or not in_memory:
         return replace(answer, rounding=estimate)
@@ -190,7 +181,8 @@ def estimate_rounding(program: Program, answer: Certificate, scale: Vector) -> f
         primal += shared * float(beta @ scale)
     # The centers are off by u times the size of the rows, which moves d and every row.
     centers = float((reach + beta) @ scale) * (1 + t + amount)
-    return SURE * UNIT * (dual + primal + centers)
+    # Eight standard deviations of a sum of roundings, doubled for what the model leaves out.
+    return 16.0 * UNIT * (dual + primal + centers)
 
 
 def _entries(program: Program) -> int:
@@ -325,7 +317,8 @@ def _combined_and_loss(
             return None
         beyond = data.sign[part] * (X @ answer.beta + float(threshold.value)) - program.margin
         size = (largest + np.abs(terms.center.high).max()) * float(np.abs(answer.beta).sum())
-        sure = beyond > SAFE * X.shape[1] * UNIT * (size + program.margin)
+        # More than a product of n terms in doubles can be off by.
+        sure = beyond > 16.0 * X.shape[1] * UNIT * (size + program.margin)
         rows = np.flatnonzero(~sure | (signed[part] != 0.0))
         X, rows = X[rows], part.start + rows
         combined.append(data.combined(X, signed[rows]))
@@ -366,7 +359,7 @@ def _refined(
         active, slack = active[most], slack[most]
     if not inside.size or not (active.size or answer.t > 0):
         return dual
-    if inside.size * active.size > MOST_REFINED:
+    if inside.size * active.size > 4_000_000:  # its least squares would take seconds
         return dual
     X, sign = data.read(active), data.sign[active]
     rows = (data.columns(X, inside) - terms.center.high[inside]) * sign[:, None]

@@ -1,4 +1,4 @@
-"""The elements of a page, independent of HTML or Markdown: text, tables, figures, code, notes.
+"""The elements of a page, independent of HTML: text, tables, figures, code, notes.
 
 Charts are plain data that the script of a page draws (``interactive.js``); their prose is found by
 name in ``prose.toml``.
@@ -57,9 +57,6 @@ Column = tuple[str | Heading, Callable[[Any], Any]]
 """A title (see ``heading``; foreign text as a ``Heading``), and the cell of an item."""
 
 
-SMALL = 6
-
-
 @dataclass(frozen=True)
 class Table(Block):
     """Rows of cells under columns."""
@@ -71,7 +68,7 @@ class Table(Block):
     @property
     def small(self) -> bool:
         """Whether another table may stand beside it on a wide page: few columns, no long text."""
-        return len(self.columns) <= SMALL and not any(
+        return len(self.columns) <= 6 and not any(
             "wrap" in item.mark for row in self.rows for item in row
         )
 
@@ -220,9 +217,9 @@ def probability(value: float) -> Item:
     return Item("< 0.001" if value < 0.001 else f"{value:.3f}", float(value))
 
 
-def text(value: Any, mark: str = "", hint: str = "") -> Item:
+def text(value: Any, mark: str = "") -> Item:
     """Return a cell with text."""
-    return Item(str(value), None, mark, hint)
+    return Item(str(value), None, mark)
 
 
 def yes_or_no(value: bool, yes: str = "", no: str = "") -> Item:

@@ -27,6 +27,7 @@ from lincent.report.blocks import (
     Page,
     Paragraph,
     Section,
+    Table,
     chart_figure,
     dots,
     note,
@@ -40,6 +41,7 @@ from lincent.report.blocks import (
     texts_of,
     yes_or_no,
 )
+from lincent.report.rendering import table_text
 
 
 class Comparison:
@@ -109,8 +111,7 @@ class Comparison:
         """Return the ``lincent fit`` line of the best method, empty where no command fits it."""
         config = self.config
         in_file = "reading" in config and config["data"] != "in memory"
-        fits = self.best and in_file and not self.best.endswith("-untied")
-        if not fits or self.method["family"] not in ("centralization", "paper"):
+        if not (self.best and in_file) or self.method["family"] not in ("centralization", "paper"):
             return ""
         options = {"target": config["target"], "method": self.best, "set": self.chosen}
         options |= table_options(config)
@@ -160,19 +161,30 @@ def _lead(comparison: Comparison) -> Figure:
         ranges=list(zip(mean - sd, mean + sd, strict=True)),
         shown=[number(value, digits).text for value in mean],
     )
+    numbers = _means(comparison)
+    return chart_figure("scores", chart, numbers=numbers, title=title, percent=percent)
+
+
+def _means(comparison: Comparison) -> Table:
+    """Return the mean score of each method, and what failed."""
+    scale, digits = comparison.scale, 3 if comparison.metric == "mcc" else 1
 
     def best(line: Any) -> str:
         return "best" if line.method == comparison.best else ""
 
-    table = tabulated(
+    def status(line: Any) -> Item:
+        if not line.failed:
+            return text("ok", "quiet")
+        return text(f"{line.failed} failed, {line.reason}", "bad wrap")
+
+    return tabulated(
         comparison.lines.itertuples(),
         ("Method", lambda line: text(line.method, best(line))),
         ("Mean#", lambda line: number(scale * line.mean, digits, mark=best(line))),
         ("SD#|standard deviation over splits", lambda line: number(scale * line.sd, digits)),
         ("Splits#", lambda line: number(line.runs, 0)),
-        ("Status", lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet")),
+        ("Status", status),
     )
-    return chart_figure("scores", chart, numbers=table, title=title, percent=percent)
 
 
 def _scores(comparison: Comparison) -> Section:
@@ -188,16 +200,10 @@ def _scores(comparison: Comparison) -> Section:
         mark = "best" if value == table[metric].max() else ""
         return number(scale * value, digits, mark=mark)
 
-    def status(line: Any) -> Item:
-        if not line.failed:
-            return text("ok", "quiet")
-        return text(f"{line.failed} of {line.failed + line.runs} failed", "bad", line.reason)
-
     scores = tabulated(
         comparison.lines.itertuples(),
         ("Method", lambda line: line.method),
         *((f"{METRICS[m]}#", lambda line, m=m: cell(line, m)) for m in metrics),
-        ("Status", status),
         caption=_text("scores"),
     )
     blocks: list[Any] = [scores, note("auc")]
@@ -269,25 +275,19 @@ def _winner(comparison: Comparison) -> Section:
 
 
 def _data(comparison: Comparison) -> Section:
-    problem, counts = comparison.problem, comparison.problem["classes"]
-    total, largest = sum(counts.values()), max(counts.values())
-    ratio = largest / min(counts.values())
-    table = tabulated(
-        counts.items(),
-        ("Class", lambda item: item[0]),
-        ("Rows#", lambda item: number(item[1], 0)),
-        ("Percent#", lambda item: number(100 * item[1] / total, 1)),
-    )
-    blocks: list[Any] = [table]
+    """Return what was noticed in the data; its classes are among the facts at the top."""
+    problem, counts = comparison.problem, comparison.problem["classes"].values()
+    blocks: list[Any] = []
+    ratio, percent = max(counts) / min(counts), 100 * max(counts) / sum(counts)
     if ratio > 1.5:
-        percent = 100 * largest / total
-        blocks.append(Paragraph(_text("imbalance", ratio=ratio, percent=percent)))
+        text = _text("imbalance", ratio=ratio, percent=percent)
+        blocks += [Paragraph(text), note("imbalance")]
     if problem["notes"]:
         blocks += [Paragraph("Noticed in the data:"), Bullets(tuple(problem["notes"]))]
     if problem["categories"]:
         names = ", ".join(problem["categories"])
         blocks.append(Paragraph(_text("categories", names=names)))
-    return section("data", *blocks, note("imbalance"))
+    return section("data", *blocks)
 
 
 def _command(result: ExperimentResult) -> str:
@@ -302,7 +302,7 @@ def _command(result: ExperimentResult) -> str:
 def table_options(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a table was read as options of the command line."""
     options, names = config["options"], {"roles": "role", "separator": "sep"}
-    given = {name: options.get(name) for name in ("drop", "keep", "roles", "dates", "group")}
+    given = {name: options.get(name) for name in ("drop", "keep", "roles", "group")}
     return {names.get(k, k): v for k, v in (given | config.get("reading", {})).items()}
 
 
@@ -393,16 +393,9 @@ def settings_section(result: ExperimentResult, command: str) -> Section:
 def summary_lines(result: ExperimentResult) -> list[str]:
     """Return the answer of a comparison for a terminal."""
     comparison = Comparison(result)
-    width = max((len(method) for method in comparison.lines["method"]), default=6)
-    lines = [*comparison.answer(), ""]
-    marks = dict.fromkeys(comparison.near, "~") | {comparison.best: "*"}
-    for line in comparison.lines.itertuples():
-        score = f"      – {line.reason[:80]}"
-        if np.isfinite(line.mean):
-            score = f"{comparison.scale * line.mean:7.2f}"
-            score += f" ± {comparison.scale * line.sd:.2f}" if np.isfinite(line.sd) else ""
-        lines.append(f" {marks.get(line.method, ' ')} {line.method:<{width}} {score}")
-    lines.append(" * best   ~ cannot be distinguished from it")
+    lines = [*comparison.answer(), "", *table_text(_means(comparison))]
+    failed = comparison.lines[comparison.lines["failed"] > 0]
+    lines += [f"{line.method}: {line.reason[:80]}" for line in failed.itertuples()]
     return lines + [f"Not run: {name}: {reason}" for name, reason in result.missing]
 
 

@@ -33,7 +33,6 @@ from lincent.report.blocks import (
     Widget,
     bars,
     chart_figure,
-    dots,
     heat,
     line,
     lines,
@@ -44,12 +43,11 @@ from lincent.report.blocks import (
     text,
     texts_of,
 )
-from lincent.report.rendering import render_html, render_markdown, render_text
+from lincent.report.rendering import render_html, render_text
 from lincent.tables.schema import CATEGORY, FLAG
 
 MAX_BARS, MAX_WARNINGS = 20, 6
-MAX_INPUTS, MAX_CHARACTERS = 300, 12_000_000  # of a model that a page computes
-NOT_IN_TEXT = ("tuning", "columns", "use", "provenance")
+NOT_IN_TEXT = ("columns", "use", "provenance")
 
 
 def model_report(explanation: dict[str, Any], model: Model | None = None) -> str:
@@ -67,22 +65,18 @@ def explanation_text(explanation: dict[str, Any]) -> str:
 def report_files(
     explanation: dict[str, Any], model: Model, paths: Sequence[str]
 ) -> dict[str, bytes]:
-    """Return the report as HTML, JSON (.json) or Markdown (.md), by the name of each file."""
-
-    def content(path: str) -> str:
-        if path.endswith(".json"):
-            return json_text(explanation)
-        if path.endswith(".md"):
-            return render_markdown(model_page(explanation))
-        return model_report(explanation, model)
-
-    return {path: encode(content(path)) for path in paths}
+    """Return the report as HTML or JSON (.json), by the name of each file."""
+    texts = {
+        path: json_text(explanation) if path.endswith(".json") else model_report(explanation, model)
+        for path in paths
+    }
+    return {path: encode(text) for path, text in texts.items()}
 
 
 def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
     """Return the report as a page."""
-    evaluation, tuning = explanation["evaluation"] or {}, explanation.get("tuning") or {}
-    by, curve = evaluation.get("by"), explanation.get("learning_curve")
+    evaluation = explanation["evaluation"] or {}
+    by = evaluation.get("by")
     # What a section shows, if there is any, its function and the arguments.
     parts: list[tuple[Any, ...]] = [
         (evaluation, _evaluation, explanation),
@@ -92,8 +86,6 @@ def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
         (explanation["importances"], _importances, explanation),
         *((p, _coefficients, k, p) for k, p in enumerate(explanation["problems"])),
         (explanation["suspected_label_errors"], _suspected_label_errors, explanation),
-        (tuning.get("points") or tuning.get("maps"), _search, tuning),
-        (curve, _learning_curve, curve),
         (explanation["columns"], _columns, explanation["columns"]),
         (explanation.get("model"), _usage, explanation),
         (explanation, _provenance, explanation),
@@ -377,8 +369,8 @@ def model_data(model: Model, explanation: dict[str, Any]) -> dict[str, Any] | st
         That of ``explain_model``: importances order the inputs, ``examples`` are rows to start
         from.
     """
-    if len(model.schema.inputs) > MAX_INPUTS:
-        return f"The model has {len(model.schema.inputs)} inputs, too many to change here."
+    if len(model.schema.columns) > 300:
+        return f"The model has {len(model.schema.columns)} inputs, too many to change here."
     explainer = contributions_of(model)
     # Contributions of many leaves take far more space than the scores, which then stay.
     for parts in [None] if explainer.rest else [explainer, None]:
@@ -386,7 +378,7 @@ def model_data(model: Model, explanation: dict[str, Any]) -> dict[str, Any] | st
             data = describe(model, parts.exact if parts else None)
         except AppError as error:
             return f"The model cannot be computed in a page: {error}"
-        if len(json.dumps(data["nodes"])) <= MAX_CHARACTERS:
+        if len(json.dumps(data["nodes"])) <= 12_000_000:  # characters in the page
             break
     else:
         return "The model is too large to be computed in a page."
@@ -404,7 +396,7 @@ def _inputs(model: Model, explanation: dict[str, Any]) -> list[dict[str, Any]]:
     """Return name, kind, range and a typical value of each input, the most important first."""
     encoder, drawn = model.pipeline[0], np.array(model.summary["background"]["rows"])
     first = np.searchsorted(encoder.sources, np.arange(len(encoder.columns_)))
-    kinds = {name: column for column in model.schema.columns for name in column.inputs}
+    kinds = {column.name: column for column in model.schema.columns}
     rank = {entry["column"]: k for k, entry in enumerate(explanation["importances"] or ())}
     inputs = []
     for code, k in zip(encoder.columns_, first, strict=True):
@@ -456,9 +448,8 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
     """Return what single columns add to the score, value by value, on one scale."""
     charts, heights = [], [0.0]
     for curve in curves:
-        name, band, numeric = curve["of"], curve.get("band"), curve["numeric"]
-        xs = curve.get("x") or [x for x, _ in curve["points"]]
-        ys = curve.get("lines") or {positive: [y for _, y in curve["points"]]}
+        name, numeric, xs, ys = (curve[key] for key in ("of", "numeric", "x", "lines"))
+        band = curve.get("band")
         if name in flags:
             numeric, xs = False, ["yes" if x else "no" for x in xs]
         heights += [y for own in (*ys.values(), *(band or ())) for y in own]
@@ -474,9 +465,9 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
         charts.append(chart | {"title": name})
     margin = 0.08 * (max(heights) - min(heights) or 1.0)
     limits = {"ylim": [min(heights) - margin, max(heights) + margin]}
-    toward = "a class" if any("lines" in curve for curve in curves) else positive
-    kinds = sorted({curve["band_of"] for curve in curves if "band" in curve})
-    bands, charts = "".join(prose("bands", kind) for kind in kinds), [c | limits for c in charts]
+    toward = "a class" if len(curves[0]["lines"]) > 1 else positive
+    bands = prose("model", "bands") if any("band" in curve for curve in curves) else ""
+    charts = [chart | limits for chart in charts]
     return chart_figure("partial-effects", *charts, toward=toward, bands=bands)
 
 
@@ -530,48 +521,6 @@ def _suspected_label_errors(explanation: dict[str, Any]) -> Section:
 
 
 # How it was made.
-
-
-def learning_curve_text(curve: dict[str, Any]) -> str:
-    """Return whether more rows would help."""
-    last = curve["last"]
-    points, splits = 100 * last["change"], curve["splits"]
-    return prose("model", "learning-curve", points=points, splits=splits, **last)
-
-
-def _search(tuning: dict[str, Any]) -> Section:
-    """Return what a cross-validated search has tried: values of C or of the margin, or maps."""
-    if tuning.get("points"):
-        name, (xs, ys) = tuning["parameter"], zip(*tuning["points"], strict=True)
-        log = min(xs) > 0 and max(xs) > 20 * min(xs)
-        chart = lines(name, "cross-validated", line("score", xs, ys, dots=True), log=log)
-        figure = chart_figure("tuning", chart, name=name)
-    else:
-        candidates = tuning["maps"]  # best first, so the first of a feature map is its best
-        names = list(dict.fromkeys(candidate["map"] for candidate in candidates))
-        best = [next(c["score"] for c in candidates if c["map"] == name) for name in names]
-        used = {c["map"] for c in candidates if c["weight"] > 0}
-        numbers = tabulated(
-            candidates,
-            ("Map", lambda c: c["map"]),
-            ("C#", lambda c: number(c["C"], 4)),
-            ("Score#", lambda c: number(c["score"], 4)),
-            ("Folds#|weak candidates are dropped early", lambda c: number(c["folds"], 0)),
-            ("Weight#|in the average", lambda c: number(c["weight"], 3)),
-        )
-        chart = dots(names, best, ["best" if name in used else "far" for name in names])
-        figure = chart_figure("feature-maps", chart, numbers=numbers)
-    return section("tuning", figure)
-
-
-def _learning_curve(curve: dict[str, Any]) -> Section:
-    xs, ys, low, high = (
-        [point[key] for point in curve["points"]] for key in ("rows", "score", "low", "high")
-    )
-    mean = line("mean", xs, ys, band=list(zip(low, high, strict=True)), dots=True)
-    chart = lines("training rows", "balanced accuracy", mean, log=True)
-    figure = chart_figure("learning-curve", chart, splits=curve["splits"])
-    return section("learning-curve", Paragraph(learning_curve_text(curve)), figure)
 
 
 def _columns(columns: list[dict[str, Any]]) -> Section:

@@ -1,4 +1,4 @@
-"""Renders a page as one HTML file, as Markdown or as plain text, and writes files.
+"""Renders a page as one HTML file or as plain text.
 
 The HTML file needs no network: style, script and drawings are inside. Jinja escapes every text, and
 a content security policy lets the browser run the one script of the report by its hash and no
@@ -15,13 +15,12 @@ import textwrap
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from lincent._errors import import_optional, printable
 from lincent._files import write_file
-from lincent.report.blocks import Block, Bullets, Figure, Item, Page, Paragraph, Table
+from lincent.report.blocks import Block, Bullets, Figure, Page, Paragraph, Table
 
-MAX_WIDTH, MAX_CELL, MAX_LINES, BAR = 110, 32, 20, 24  # of plain text
+MAX_WIDTH, MAX_LINES = 110, 20  # of plain text
 
 
 def without_empty(page: Page) -> Page:
@@ -40,21 +39,17 @@ def render_html(page: Page) -> str:
     if page.data:
         script += _template("interactive.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    template = _environment(autoescape=True).from_string(_template("page.html.j2"))
+    jinja2 = import_optional("jinja2", "app", "A report")
+    strict, blocks = jinja2.StrictUndefined, {"trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(autoescape=True, undefined=strict, **blocks)
+    environment.filters["safe_id"] = safe_id
+    template = environment.from_string(_template("page.html.j2"))
     # No "<" in the data, so that nothing in it ends its element.
     data = json.dumps(page.data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     html: str = template.render(
         page=page, script=script, style=style, script_hash=digest, data=data
     )
     return html
-
-
-def render_markdown(page: Page) -> str:
-    """Return a page as Markdown, without drawings but with all numbers."""
-    page = without_empty(page)
-    template = _environment(autoescape=False).from_string(_template("page.md.j2"))
-    text: str = template.render(page=page)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def render_text(page: Page) -> str:
@@ -78,7 +73,7 @@ def block_text(block: Block) -> list[str]:
     charts = block.charts if isinstance(block, Figure) else ()
     if isinstance(block, Figure) and block.numbers and [c["type"] for c in charts] == ["bars"]:
         values = block.charts[0]["values"]
-        unit = BAR / (max(map(abs, values), default=0.0) or 1.0)
+        unit = 24 / (max(map(abs, values), default=0.0) or 1.0)
         bars = ["+" * round(unit * v) if v > 0 else "−" * round(-unit * v) for v in values]
         head, *rows = table_text(block.numbers)
         drawn = [f"{row}  {bar}".rstrip() for row, bar in zip(rows, bars, strict=False)]
@@ -92,7 +87,7 @@ def table_text(table: Table) -> list[str]:
     texts += [[item.text for item in row] for row in table.rows[:MAX_LINES]]
     lines = [""] * len(texts)
     for heading, column in zip(table.columns, zip(*texts, strict=True), strict=True):
-        cells = [" ".join(cell.split())[:MAX_CELL] for cell in column]
+        cells = [" ".join(cell.split())[:32] for cell in column]
         width = max(map(len, cells))
         if len(lines[0]) + width > MAX_WIDTH:
             lines = [line + "  …" for line in lines]
@@ -105,12 +100,10 @@ def table_text(table: Table) -> list[str]:
     return [*map(str.rstrip, lines), *[f"  … and {hidden} more (--json has all)."] * (hidden > 0)]
 
 
-def write_page(page: Page, folder: Path) -> tuple[Path, Path]:
-    """Write report.html and report.md, each atomically."""
+def write_page(page: Page, folder: Path) -> Path:
+    """Write report.html atomically."""
     folder.mkdir(parents=True, exist_ok=True)
-    html = write_file(folder / "report.html", render_html(page))
-    markdown = write_file(folder / "report.md", render_markdown(page))
-    return html, markdown
+    return write_file(folder / "report.html", render_html(page))
 
 
 def safe_id(name: str) -> str:
@@ -118,36 +111,5 @@ def safe_id(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "part"
 
 
-def escape_markdown(value: Any) -> str:
-    """Return text in which no character is markup: a name stays a name, a tag stays text."""
-    text = str(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = re.sub(r"([\\`*_{}\[\]#|~$])", r"\\\1", text)
-    text = re.sub(r"\s*\n\s*", " ", text)
-    # Two words that a reader of Markdown would turn into a link or a list.
-    return re.sub(r"^(\d+)\.", r"\1\\.", re.sub(r"(https?):", r"\1&#58;", text))
-
-
-def escape_cell(item: Item) -> str:
-    """Return the text of a table cell."""
-    shown = escape_markdown(item.text)
-    return f"**{shown}**" if item.mark == "best" else shown
-
-
-def fence(code: str) -> str:
-    """Return code between fences that are longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
-    marks = "`" * max(3, longest + 1)
-    return f"{marks}python\n{code}\n{marks}"
-
-
 def _template(name: str) -> str:
     return resources.files("lincent.report").joinpath("templates", name).read_text("utf-8")
-
-
-def _environment(autoescape: bool) -> Any:
-    jinja2 = import_optional("jinja2", "app", "A report")
-    strict, blocks = jinja2.StrictUndefined, {"trim_blocks": True, "lstrip_blocks": True}
-    environment = jinja2.Environment(autoescape=autoescape, undefined=strict, **blocks)
-    environment.filters |= {"safe_id": safe_id, "md": escape_markdown, "cell": escape_cell}
-    environment.filters["fence"] = fence
-    return environment

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Vector, relative_gap
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Certificate, relative_gap
 
 
 class Bounds:

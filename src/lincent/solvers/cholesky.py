@@ -22,8 +22,6 @@ from scipy.linalg import blas, lapack
 from lincent.problems.arrays import Matrix, Vector
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 
-RIDGE = 1e-12
-"""First ridge of a matrix with unit diagonal: above rounding, below what refinement cannot undo."""
 TILE = 512
 """Columns factored at a time: BLAS is at full speed from about 256 on."""
 DEPTH = 4096
@@ -87,7 +85,7 @@ class PositiveDefinite:
                 raise NotPositiveDefiniteError("the diagonal is not positive")
             diagonal = np.where(diagonal > 0, diagonal, 1.0)
         self.scale = 1.0 / np.sqrt(diagonal)
-        ridge = RIDGE
+        ridge = 1e-12  # above rounding, below what refinement cannot undo
         while ridge < 1e-4:  # beyond, the factor says nothing of the matrix
             scaled = matrix * self.scale
             scaled *= self.scale[:, None]

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Certificate
 from lincent.problems.hinge import HingeProgram, SquaredHingeProgram
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.predictor_corrector import Move, predictor_corrector

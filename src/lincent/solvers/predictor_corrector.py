@@ -34,9 +34,7 @@ SMALL_STEP = 0.1
 REACH = 0.3
 """How much longer a step Gondzio's correctors aim for,"""
 SPREAD = 10.0
-"""and how far a product may be from the mean before it is corrected;"""
-WORTH = 0.05
-"""the sum of both lengths must grow by this much for a corrector to stay."""
+"""and how far a product may be from the mean before it is corrected."""
 
 Move = tuple[Any, Vector, Vector]
 
@@ -91,7 +89,7 @@ def predictor_corrector(
         corrected = R + np.maximum(change, -SPREAD * center)
         longer_move = direction(corrected)
         longer = lengths(longer_move)
-        if longer[0] + longer[1] < primal + dual + WORTH:
+        if longer[0] + longer[1] < primal + dual + 0.05:  # not worth its solve
             break
         R, move, (primal, dual) = corrected, longer_move, longer
     if not np.isfinite(primal + dual):

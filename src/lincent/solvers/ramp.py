@@ -13,7 +13,7 @@ On noisy data that takes up to a hundred models.  Two shortcuts need the price o
                 step F itself decides: it still falls where a model has long turned up.
 ``walk``        pivots of which each takes a new model.  Two models in a row differ in their linear
                 term alone, so that the vertex of one is a vertex of the next, and the tableau of
-                ``lp.crossover`` goes on from it.  After every pivot the samples for which
+                ``lp.simplex`` goes on from it.  After every pivot the samples for which
                 w_i = -(2 a_i + d).beta has changed its sign have entered or left J.  Where no pivot
                 is left the vertex minimizes its own model: a local optimum.  The tableau holds only
                 a band of samples near their breakpoints; one pass over all samples after some
@@ -26,34 +26,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Index, Mask, Vector
-from lincent.problems.centralization import Program, certify
+from lincent.problems.arrays import Index, Mask, Vector
+from lincent.problems.centralization import Certificate, Program, certify
 from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import dispatch, screening, simplex
-from lincent.solvers.lp.tableau import Tableau
+from lincent.solvers.lp.simplex import Tableau
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "convex-concave"
 
 # What the steps trade; measured on ``benchmarks/workloads.py``, 200 x 6 to 1,000,000 x 10.
 NEAR_ABOVE = 4000
-"""Samples from which on,"""
-NEAR_ROWS = 15
-"""and samples per feature from which on the model is minimized among those near the margin,"""
-UNDECIDED = 0.1
-"""of which this fraction may change sides up to the minimizer."""
+"""Samples from which on the model is minimized among those near the margin."""
 LENGTHS: tuple[float, ...] = (1.0, 0.5, 0.7, 1.5)
 """Lengths of the start that are tried: a model has half the margin."""
-LEAST_ENTRIES = 4_000
-"""Entries below which the walk from the first model is short."""
-MOST_ENTRIES = 10_000_000
-"""Entries beyond which samples are not read for every step."""
-MOST_FEATURES = 64
-"""Features beyond which a basis is dear, and steps lead too far from one."""
-FIRST_BAND = 4.0
-"""Samples per feature whose hinges the first step smooths."""
-LAST_BAND = 2.0
-"""The same for the last step, at least."""
 LONGER: tuple[float, ...] = (2.0, 4.0, 8.0)
 """Lengths of a step that are tried while F falls,"""
 SHORTER: tuple[float, ...] = (0.5, 0.2, 0.05)
@@ -64,8 +50,6 @@ BAND = 12
 """Samples per feature in the band: a smaller one must be renewed more often."""
 LEAST_BAND = 320
 """Samples of the band at least: below, a pivot is all overhead."""
-STRIDE = 16
-"""Pivots before the first pass over all samples."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +164,9 @@ def _minimum(
 ) -> Solution:
     """Return the certified minimizer of a model: with many samples, from where it was taken."""
     m, n = model.shape
-    many = solver == "auto" and m >= max(NEAR_ABOVE, NEAR_ROWS * n)
+    many = solver == "auto" and m >= max(NEAR_ABOVE, 15 * n)
     if many and not (model.hard or model.one_point or model.infeasible) and model.costs.min() > 0:
-        band = min(int(UNDECIDED * m) + 10 * n, m // 2)
+        band = min(m // 10 + 10 * n, m // 2)  # so many may change sides up to the minimizer
         guess = screening.Guess(state.best_length(model), band)
         solution = screening.solve(model, controls, rng, start=guess)
         if solution.certified(controls.tol):
@@ -198,9 +182,11 @@ def is_applicable(program: RampProgram) -> bool:
     m, n = program.shape
     dense = not (program.rows.sparse or program.rows.is_remote)
     usual = not program.hard and bool(program.costs.min() > 0)
-    entries = LEAST_ENTRIES < m * n <= MOST_ENTRIES
-    # With fewer than three samples per feature the classes are separable, and the box is met.
-    return bool(dense and usual and entries and n <= MOST_FEATURES and m >= 3 * n)
+    # Of fewer entries the walk from the first model is short, of more no step should read all.
+    entries = 4_000 < m * n <= 10_000_000
+    # With fewer than three samples per feature the classes are separable, and the box is met; with
+    # many features a basis is dear, and steps lead too far from one.
+    return bool(dense and usual and entries and n <= 64 and m >= 3 * n)
 
 
 @np.errstate(all="ignore")  # a point that is not finite has no objective and is not taken
@@ -208,7 +194,7 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     """Return a point close to a local optimum of F, at most as high as the start."""
     m, n = program.shape
     point = _NearLocal(program, start)
-    band, least, flat = FIRST_BAND * n, LAST_BAND * n, 0
+    band, least, flat = 4.0 * n, 2.0 * n, 0  # hinges that the first step smooths, and the last
     largest = min(m // 2, 64 * n)  # a wider band is not worth a step
     for _ in range(64):  # what is left costs the walk less
         before = point.beyond
@@ -307,7 +293,7 @@ def walk(
         per_size = simplex.scales_and_sizes(program.rows.dense())[1]
     width = max(BAND * n, LEAST_BAND)
     wide = 8 * width  # to which a band that lost samples grows
-    stride, value = STRIDE, program.objective(beta, projected)
+    stride, value = 16, program.objective(beta, projected)
     band: _Band | None = None
     for _ in range(100):  # a walk that needs more passes is left to a solver
         if controls.out_of_time():
@@ -328,7 +314,7 @@ def walk(
                 stride, width = stride // 2, width if stride > 1 else 2 * width
                 continue
         beta, projected, value = vertex, vertex_projected, reached
-        stride = min(2 * stride + 1, 2 * n + STRIDE)
+        stride = min(2 * stride + 1, 2 * n + 16)
     return None
 
 

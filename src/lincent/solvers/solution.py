@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Certificate
 
 
 class Status(enum.Enum):

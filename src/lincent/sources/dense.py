@@ -25,20 +25,6 @@ from scipy.linalg import blas
 from lincent.problems.arrays import Index, Matrix, Rows, Vector, Weigh, root_mean
 from lincent.sources.rows import BLOCK_BYTES, RowsBase, Source, cache_blocks
 
-FORMED_ENTRIES = 2**16
-"""Up to so many entries (half a megabyte) signed rows are formed at once, as a solve will."""
-FEW_COLUMNS = 3
-"""Up to so many vectors at a time BLAS is faster on one after the other."""
-KERNEL_BLOCKS, TILE = 8, 64
-"""Blocks of rows for the Gram matrix of a kernel matrix, and tiles in which it is mirrored."""
-LOOK_ROWS = 64
-"""Rows, evenly along the data, from which offsets and ranges are estimated."""
-HARMLESS = 1000.0
-"""An offset of up to so many ranges costs three digits of sixteen, and tol needs nine."""
-NEAR_ZERO = 4.0
-"""Standard deviations that a center may be from zero for rounding first to cost no digits."""
-LARGEST = 1e30
-"""A sum of squares above this comes too near the range of single precision."""
 _own = threading.local()
 
 
@@ -51,8 +37,8 @@ def _scratch(rows: int, columns: int) -> Matrix:
 
 
 def some_rows(m: int) -> slice:
-    """Return the rows to sample among m."""
-    return slice(0, None, max(1, m // LOOK_ROWS))
+    """Return the rows, evenly along m, from which offsets and ranges are estimated."""
+    return slice(0, None, max(1, m // 64))
 
 
 def origin_of(some: np.ndarray[Any, Any]) -> Vector | None:
@@ -69,7 +55,8 @@ def origin_and_range(some: np.ndarray[Any, Any]) -> tuple[Vector | None, Vector]
     if not moving.all():
         # A column that seems constant is compared with the median range of the others.
         usual = np.where(moving, extent, np.median(extent[moving]) if moving.any() else 0.0)
-    large = np.abs(first) > HARMLESS * usual
+    # Such an offset costs three digits of sixteen, and tol needs nine.
+    large = np.abs(first) > 1000.0 * usual
     return (np.where(large, first, 0.0) if large.any() else None), extent
 
 
@@ -150,14 +137,14 @@ class KernelMatrixRows(DenseRows):
         # Added up in place, block by block: a scaled copy of the rows would be another m x m array.
         m, n = self.shape
         root = np.sqrt(weight)
-        step = max(1, -(-m // KERNEL_BLOCKS))
+        step = max(1, -(-m // 8))
         total = np.zeros((n, n), order="F")
         for start in range(0, m, step):
             rows = slice(start, start + step)
             scaled = self.array[rows] * root[rows, None]
             total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
-        for start in range(0, n, TILE):  # mirror the lower triangle
-            part = slice(start, start + TILE)
+        for start in range(0, n, 64):  # mirror the lower triangle, by tiles
+            part = slice(start, start + 64)
             total[part, start:] += np.tril(total[start:, part], -1).T
         return np.asarray(total.T)
 
@@ -210,7 +197,7 @@ def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> R
         X, sign = X[index], sign[index]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         # Rounding first is faster, and costs no digits where the center is close to zero.
-        near = np.all(np.abs(center) <= NEAR_ZERO * X[some_rows(X.shape[0])].std(axis=0))
+        near = np.all(np.abs(center) <= 4.0 * X[some_rows(X.shape[0])].std(axis=0))
         middle, side = center.astype(np.float32) if near else center, sign.astype(np.float32)
         array: Any = np.empty(X.shape, dtype=np.float32)
         for part in cache_blocks(*X.shape):
@@ -221,7 +208,8 @@ def float32_rows(X: Any, index: Index | None, sign: Vector, center: Vector) -> R
             np.subtract(rows, middle, out=block, casting="same_kind")
             block *= side[part, None]
         flat = array.reshape(-1)
-        return Float32Rows(array) if float(flat @ flat) < LARGEST else None
+        # A larger sum of squares comes too near the range of single precision.
+        return Float32Rows(array) if float(flat @ flat) < 1e30 else None
 
 
 class DenseSource(Source):
@@ -249,7 +237,7 @@ class DenseSource(Source):
         plain = X.dtype == np.float64 and origin is None
         self._direct = plain and (X.flags.c_contiguous or X.flags.f_contiguous)
         self._by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-        self.formed = self.shape[0] * self.shape[1] <= FORMED_ENTRIES
+        self.formed = self.shape[0] * self.shape[1] <= 2**16  # half a megabyte
 
     def local_project(self, v: Vector) -> Vector:
         return np.asarray(self.X @ v) if self._direct else super().local_project(v)
@@ -258,7 +246,7 @@ class DenseSource(Source):
         return _sizes(self.shape, self.block, ruler, center @ ruler)
 
     def local_combine(self, w: Vector) -> Vector:
-        few = w.ndim == 2 and w.shape[1] <= FEW_COLUMNS
+        few = w.ndim == 2 and w.shape[1] <= 3  # BLAS is faster on one after the other
         if self._direct and (self.formed or not few):
             return np.asarray(self.X.T @ w)
         if not few:

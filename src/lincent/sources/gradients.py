@@ -34,8 +34,6 @@ from lincent.problems.arrays import Matrix, Vector
 from lincent.problems.joint import feasible
 from lincent.sources.array_namespace import HOST, ArrayNamespace
 
-GOLDEN = (5**0.5 - 1) / 2
-
 Codes = NDArray[np.integer[Any]]
 
 
@@ -215,7 +213,8 @@ def joint_sums(
             inside, times = namespace.nonzero(curved[:, k]), 1.0
             if point.share < 1.0 and len(inside):
                 # A fraction of the rows, at least the first, evenly spread without a period.
-                taken = np.flatnonzero(np.arange(len(inside)) * GOLDEN % 1.0 < point.share)
+                golden = (5**0.5 - 1) / 2
+                taken = np.flatnonzero(np.arange(len(inside)) * golden % 1.0 < point.share)
                 inside, times = inside[taken], len(inside) / len(taken)
             root, scaled = (times * cost[inside, k]) ** 0.5, some[inside]
             scaled *= root[:, None]

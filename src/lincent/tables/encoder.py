@@ -435,26 +435,19 @@ def _is_category(column: Any) -> bool:
 
 def select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> list[bool]:
     """Return which columns are categorical: by their type or by ``categorical_features``."""
-    if asked is None or (isinstance(asked, str) and asked == "from_dtype"):
+    if asked is None:
         return by_type
     wanted = np.atleast_1d(np.asarray(asked))
-    if wanted.size == 0:
-        return by_type
-    if wanted.dtype == bool:
-        if len(wanted) != len(names):
-            raise ValueError(
-                f"categorical_features is a mask of {len(wanted)} entries, but X has {len(names)} "
-                "columns: give one entry per column."
-            )
-        wanted = np.flatnonzero(wanted)
-    if wanted.dtype.kind in "iu":
-        chosen = {int(j) for j in wanted}
+    if wanted.dtype.kind == "b":
+        chosen = set(np.flatnonzero(wanted).tolist()) if len(wanted) == len(names) else {-1}
+    elif wanted.dtype.kind in "iu":
+        chosen = set(wanted.tolist())
     else:
-        chosen = {names.index(str(n)) if str(n) in names else -1 for n in wanted}
-    if not all(0 <= j < len(names) for j in chosen):
+        chosen = {names.index(str(name)) if str(name) in names else -1 for name in wanted}
+    if not chosen <= set(range(len(names))):
         raise ValueError(
-            f"categorical_features={asked!r} names a column that X does not have; it has "
-            f"{len(names)} columns: give their numbers from 0, their names or a mask."
+            f"categorical_features={asked!r} names a column that X does not have: give numbers "
+            f"from 0, names, or a mask of its {len(names)} columns."
         )
     return [typed or j in chosen for j, typed in enumerate(by_type)]
 

@@ -35,8 +35,6 @@ from lincent.tables.schema import (
     FLAG,
     NUMBER,
     THOUSANDS,
-    WITH_THOUSANDS,
-    WITH_TIME,
     Column,
     OddCells,
     Schema,
@@ -50,9 +48,9 @@ from lincent.tables.schema import (
     with_nulls,
 )
 
-IDENTIFIER, CONSTANT, LEAK, DROP, TEXT = "identifier", "constant", "leak", "drop", "text"
+IDENTIFIER, CONSTANT, LEAK, TEXT = "identifier", "constant", "leak", "text"
 LEFT_OUT, TARGET, GROUP = "left out", "target", "group"
-ROLES = (NUMBER, CATEGORY, DATE, IDENTIFIER, DROP)
+ROLES = (NUMBER, CATEGORY, DATE)
 MOST_CATEGORIES = 200
 MOST_CLASSES = 100
 LONG_NAME, LONGEST_CLASS = 64, 1_000  # characters
@@ -61,7 +59,6 @@ NUMBER_FRACTION, MOST_MARKS = 0.8, 10  # numbers, and tokens for missing, in a c
 IDENTIFIER_FRACTION = 0.95
 TEXT_LENGTH, TEXT_WORDS = 40, 4
 LONG_CELL, SOME_CELLS = 64, 1_000  # bytes of a cell that is no number, cells that are trimmed first
-TEXT_HINT = "in Python, a text vectorizer such as scikit-learn's TfidfVectorizer"
 LEAK_SCORE, LEAK_ROWS, LEAK_CLASS_ROWS = 0.999, 30, 5  # fewer rows may be separable by chance
 DATE_FORMS = tuple(
     day + time
@@ -84,9 +81,7 @@ class ColumnOptions:
     keep : tuple of str
         Columns to use whatever they look like.
     roles : dict
-        ``{column: role}``, one of number, category, date, identifier, drop.
-    dates : bool
-        Use columns of dates.
+        ``{column: role}``, one of number, category, date: columns to use as such.
     group : str or None
         Rows with equal values in this column belong together.
     """
@@ -95,7 +90,6 @@ class ColumnOptions:
     ids: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     roles: dict[str, str] = field(default_factory=dict)
-    dates: bool = False
     group: str | None = None
 
 
@@ -110,8 +104,8 @@ class ColumnReport:
     ----------
     role, kind : str
         What the column is, and the kind as which it is used ("" if it is left out).
-    reason, hint : str
-        Why it is left out, or a note on its cells; what uses it, unless that is --keep.
+    reason : str
+        Why it is left out, or a note on its cells.
     marks, form, detail
         As in `Column`.
     example : str
@@ -128,7 +122,6 @@ class ColumnReport:
     form: str = ""
     detail: str = ""
     example: str = ""
-    hint: str = ""
     name: str = ""
     position: int = 0
 
@@ -140,8 +133,8 @@ class ColumnReport:
         column = f"column {self.position} ({self.name!r})"
         if self.kind:
             return f"{column}: {self.reason}."
-        hint = self.hint or f"--keep {shlex.quote(self.name)}"
-        return f"{column} is left out as {self.role}: {self.reason} ({hint} uses it)."
+        hint = f"--keep {shlex.quote(self.name)} uses it"
+        return f"{column} is left out as {self.role}: {self.reason} ({hint})."
 
 
 @dataclass(frozen=True)
@@ -253,8 +246,7 @@ def _infer_columns(
     leaks = {
         column.name
         for column in columns
-        for name in column.inputs
-        if leaks_target(frame[name].to_numpy(), codes, numeric=column.kind != CATEGORY)
+        if leaks_target(frame[column.name].to_numpy(), codes, numeric=column.kind != CATEGORY)
     }
     dropped = leaks - {*options.keep, *options.roles}
     if dropped == set(schema.names):
@@ -263,7 +255,7 @@ def _infer_columns(
     reports = [replace(r, reason=reason) if r.name in leaks else r for r in reports]
     reports = [replace(r, role=LEAK, kind="") if r.name in dropped else r for r in reports]
     schema = replace(schema, columns=tuple(c for c in columns if c.name not in dropped))
-    return reports, schema, frame[schema.inputs]
+    return reports, schema, frame[schema.names]
 
 
 def _check_options(table: UserTable, target: str, options: ColumnOptions) -> None:
@@ -290,9 +282,9 @@ def _check_options(table: UserTable, target: str, options: ColumnOptions) -> Non
 def _report_column(table: UserTable, name: str, options: ColumnOptions) -> ColumnReport:
     """Return what a column holds, after the options of the user."""
     values, role = plain_array(table.data.column(name)), options.roles.get(name)
-    if name in options.drop or role == DROP:
+    if name in options.drop:
         return ColumnReport(LEFT_OUT)
-    if name in options.ids or role == IDENTIFIER:
+    if name in options.ids:
         return ColumnReport(IDENTIFIER)
     report = infer_type(name, values, table.decimal)
     if role == NUMBER and report.kind not in (NUMBER, FLAG):
@@ -308,17 +300,13 @@ def _report_column(table: UserTable, name: str, options: ColumnOptions) -> Colum
         report = replace(report, role=role, kind=role)
     elif not report.kind:
         return report
-    by_type = report.role == report.kind and (report.role != DATE or options.dates)
-    if not (role or name in options.keep or by_type):
+    if not (role or name in options.keep or report.role == report.kind != DATE):
         return replace(report, kind="")
     verb = "counts" if len(report.marks) == 1 else "count"
     notes = [f"{listed(report.marks)} {verb} as missing"] if report.marks else []
     if report.kind == NUMBER and report.example:
-        example, other = report.example, "." if table.decimal == "," else ","
-        whole, mark, rest = example.replace(other, "").partition(table.decimal)
-        single = not mark and example.count(other) == 1
-        instead = f", not as {example.replace(',', '.')}" if single else ""
-        notes.append(f"{example} is read as {whole}{mark and '.'}{rest}{instead}")
+        number = text_to_numbers(pa.array([report.example]), table.decimal)[0][0]
+        notes.append(f"{report.example} is read as {number:.15g}")
     elif report.example:
         cell, role = repr(report.example[:60]), shlex.quote(f"{name}=number")
         notes.append(f"most cells are numbers, but {cell} is not (--role {role} reads the numbers)")
@@ -335,7 +323,7 @@ def _read_text_numbers(text: Any, decimal: str) -> tuple[ColumnReport, np.ndarra
 
 
 def _thousands(text: Any, decimal: str) -> tuple[str, str]:
-    """Return the detail of a column of numbers, and one whose thousands are separated.
+    """Return the detail of a column of numbers, or else one whose thousands are separated.
 
     A point in a table with decimal commas (or the reverse) separates thousands unless some number
     of the column cannot be read so, such as 1.5 or 0.125.
@@ -346,9 +334,7 @@ def _thousands(text: Any, decimal: str) -> tuple[str, str]:
     plain = cells.filter(pc.invert(separated))
     if len(plain) and pc.any(pc.match_substring_regex(plain, r"^[+-]?\d*[.,]\d*")).as_py():
         return DECIMAL_ONLY, ""
-    if pc.any(separated).as_py():
-        return WITH_THOUSANDS, cells.filter(separated)[0].as_py()
-    return "", ""
+    return "", cells.filter(separated)[0].as_py() if pc.any(separated).as_py() else ""
 
 
 def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
@@ -393,8 +379,7 @@ def _infer_dates(dates: Any, form: str) -> ColumnReport:
     present = dates.dropna()
     if present.nunique() == 1 and len(present) == len(dates):
         return _constant(ColumnReport(DATE, DATE, form=form), present.iloc[0], True)
-    detail = WITH_TIME if present.dt.hour.nunique() > 1 else ""
-    return ColumnReport(DATE, DATE, "it holds dates", form=form, detail=detail, hint="--dates")
+    return ColumnReport(DATE, DATE, "it holds dates", form=form)
 
 
 def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
@@ -455,8 +440,11 @@ def _infer_category(present: Any, count: int) -> ColumnReport:
     words = 1 + float(pc.mean(pc.count_substring(present, " ")).as_py())
     fraction = count / len(present)
     if count > LEAST_ROWS and (length > TEXT_LENGTH or (fraction > 0.5 and words >= TEXT_WORDS)):
-        reason = f"it holds free text ({count} different cells, {length:.0f} characters each)"
-        return ColumnReport(TEXT, CATEGORY, reason, hint=TEXT_HINT)
+        reason = (
+            f"it holds free text ({count} different cells, {length:.0f} characters each), for a "
+            "text vectorizer such as scikit-learn's TfidfVectorizer"
+        )
+        return ColumnReport(TEXT, CATEGORY, reason)
     if fraction > IDENTIFIER_FRACTION and len(present) > LEAST_ROWS:
         return ColumnReport(IDENTIFIER, CATEGORY, f"{count} of {len(present)} cells are different")
     if count > MOST_CATEGORIES:

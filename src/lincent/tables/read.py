@@ -20,7 +20,7 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -28,7 +28,6 @@ from pathlib import PurePath
 from typing import Any
 
 from lincent._errors import AppError, first_line
-from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
 from lincent.tables import formats
 from lincent.tables.formats import CSV, OpenedTable, TableError, arrow_csv, open_table, pa, pc
@@ -130,15 +129,9 @@ def read_table(data: Any, options: ReadOptions = DEFAULT_READ) -> UserTable:
 
 
 def read_batches(
-    data: Any,
-    types: Mapping[str, Any],
-    options: ReadOptions = DEFAULT_READ,
-    rows: int | None = None,
+    data: Any, options: ReadOptions = DEFAULT_READ, rows: int | None = None
 ) -> Iterator[UserTable]:
-    """Yield a table in record batches of at most so many rows (BATCH_ROWS).
-
-    Columns of a text file are text, except for those whose type is given here.
-    """
+    """Yield a table in record batches of at most so many rows (BATCH_ROWS)."""
     rows = BATCH_ROWS if rows is None else rows
     if not isinstance(data, (str, os.PathLike)):
         table = read_table(data)
@@ -149,35 +142,17 @@ def read_batches(
         _read_ahead(source.stream) as stream,
         _reader_errors(source),
     ):
-        done = 0
-        try:
-            if source.format == CSV:
-                dialect = infer_dialect(source.head, source.name, options)
-                # Arrow reads no number beside a no-break space, and a stream is read once only.
-                if b"\xa0" in source.head or is_stream(data):
-                    types = {}
-                table = UserTable(None, source.name, 2, dialect)
-                batches = arrow_csv.open_csv(stream, **_csv_options(source, dialect, types))
-            elif source.format == formats.PARQUET:
-                table = UserTable(None, source.name)
-                batches = formats.parquet_batches(source, rows)
-            else:
-                table = _read(source, options)
-                batches = table.data.to_batches()
-            for part in _split(table, batches, rows):
-                done += part.data.num_rows
-                yield part
-            return
-        except pa.ArrowInvalid:
-            if not types or source.format != CSV:
-                raise
-    # A cell that Arrow does not read as a number: read all as text, which allows for more.
-    for part in read_batches(data, {}, options, rows):
-        skipped = min(done, part.data.num_rows)
-        done -= skipped
-        if skipped < part.data.num_rows:
-            first = part.first_row + skipped
-            yield replace(part, data=part.data.slice(skipped), first_row=first)
+        if source.format == CSV:
+            dialect = infer_dialect(source.head, source.name, options)
+            table = UserTable(None, source.name, 2, dialect)
+            batches = arrow_csv.open_csv(stream, **_csv_options(source, dialect))
+        elif source.format == formats.PARQUET:
+            table = UserTable(None, source.name)
+            batches = formats.parquet_batches(source, rows)
+        else:
+            table = _read(source, options)
+            batches = table.data.to_batches()
+        yield from _split(table, batches, rows)
 
 
 @contextmanager
@@ -288,35 +263,7 @@ def _reader_errors(source: OpenedTable) -> Iterator[None]:
 def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
     data = source.read()
     dialect = infer_dialect(data, source.name, options)
-    # In blocks: decoded text takes up to four times the memory.
-    decoder, row = codecs.getincrementaldecoder(dialect.encoding or "utf-8")(), 1
-    for start in range(0, len(data) + 1, BLOCK_BYTES):
-        try:
-            block = data[start : start + BLOCK_BYTES]
-            row += decoder.decode(block, start + BLOCK_BYTES > len(data)).count("\n")
-        except UnicodeDecodeError as error:
-            text = error.object  # without the byte order mark
-            row += text.count(b"\n", 0, error.start)
-            raise TableError(
-                f"{source.name}: row {row}: byte 0x{text[error.start]:02x} is not "
-                f"{dialect.encoding}; say how the file is written with --encoding, such as latin-1."
-            ) from error
-    invalid: list[Any] = []
-
-    def skip(row: Any) -> str:
-        invalid.append(row)
-        return "skip"
-
-    table = arrow_csv.read_csv(pa.BufferReader(data), **_csv_options(source, dialect, {}, skip))
-    if invalid:
-        first, more = invalid[0], f" ({len(invalid)} such rows)" if len(invalid) > 1 else ""
-        place = f"the row {first.text[:60]!r}" if first.number is None else f"row {first.number}"
-        cells = first.actual_columns, first.expected_columns
-        how = "ends before" if cells[0] < cells[1] else "goes on at"
-        raise TableError(
-            f"{source.name}: {place} has {cells[0]} cells where the header has {cells[1]}: it "
-            f"{how} column {min(cells) + 1}{more}."
-        )
+    table = arrow_csv.read_csv(pa.BufferReader(data), **_csv_options(source, dialect))
     warnings: tuple[str, ...] = ()
     if options.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
         warnings = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
@@ -330,9 +277,7 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
     return UserTable(table, source.name, 2, dialect, warnings)
 
 
-def _csv_options(
-    source: OpenedTable, dialect: ReadOptions, types: Mapping[str, Any], on_invalid: Any = None
-) -> dict[str, Any]:
+def _csv_options(source: OpenedTable, dialect: ReadOptions) -> dict[str, Any]:
     head = source.head
     if len(head) >= formats.HEAD_BYTES and b"\n" not in head and b"\r" not in head:
         raise TableError(
@@ -349,20 +294,17 @@ def _csv_options(
     least = max(sample_entries(BLOCK_BYTES), LEAST_BLOCK, 20 * sum(map(len, names)))
     return {
         "read_options": arrow_csv.ReadOptions(
-            use_threads=bool(types),  # with one thread, the number of an invalid row is available
+            use_threads=False,  # so that errors have the number of the row
             block_size=min(BLOCK_BYTES, least),
             column_names=names,
             skip_rows_after_names=1,
             encoding="utf-8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
         ),
         "convert_options": arrow_csv.ConvertOptions(
-            column_types={name: types.get(name, pa.string()) for name in names},
-            null_values=list(MISSING_TOKENS),
-            strings_can_be_null=False,
-            decimal_point=dialect.decimal,
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         ),
         "parse_options": arrow_csv.ParseOptions(
-            delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=on_invalid
+            delimiter=dialect.separator, newlines_in_values=True
         ),
     }
 

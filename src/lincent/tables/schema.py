@@ -1,13 +1,14 @@
 """The schema of a model: names, kinds and categories of its columns, and how cells are converted.
 
-Numbers stay numbers (missing ones are imputed later); true and false become 1 and 0; a date becomes
-a few numbers; text is a category, None where missing (``tables.encoder``).  Columns are
+Numbers stay numbers (missing ones are imputed later); true and false become 1 and 0; a date is its
+number of days since 1970; text is a category, None where missing (``tables.encoder``).  Columns are
 identified by name, so their order does not matter; those that are not in the schema are ignored.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,9 +21,8 @@ from lincent.tables.read import MISSING_TOKENS, UserTable
 NUMBER, FLAG, CATEGORY, DATE = "number", "flag", "category", "date"
 MEANING = {NUMBER: "numbers", FLAG: "numbers", CATEGORY: "text", DATE: "dates"}
 """What a column of each kind holds, in messages."""
-WITH_TIME = "with time"
-DECIMAL_ONLY, WITH_THOUSANDS = "decimal marks only", "with thousands"
-DETAILS = ("", WITH_TIME, DECIMAL_ONLY, WITH_THOUSANDS)
+DECIMAL_ONLY = "decimal marks only"
+DETAILS = ("", DECIMAL_ONLY)
 THOUSANDS = {
     ",": r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$",
     ".": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
@@ -47,9 +47,8 @@ class Column:
     form : str
         The format of a date, as in ``strptime``, or ``ISO8601``.
     detail : str
-        ``"with time"`` for a date whose hours differ; ``"with thousands"`` for numbers such as
-        1.094 in a table with decimal commas, and ``"decimal marks only"`` where others of the
-        column, such as 1.5, show that the point does not separate thousands.
+        ``"decimal marks only"`` for numbers such as 1.094 in a table with decimal commas where
+        others of the column, such as 1.5, show that the point does not separate thousands.
     """
 
     name: str
@@ -59,14 +58,6 @@ class Column:
     marks: tuple[str, ...] = ()
     form: str = ""
     detail: str = ""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The columns of the frame that the pipeline takes for this one."""
-        if self.kind != DATE:
-            return (self.name,)
-        parts = ["days", "month", "weekday", *(["hour"] if self.detail == WITH_TIME else [])]
-        return tuple(f"{self.name}: {part}" for part in parts)
 
 
 @dataclass(frozen=True)
@@ -82,23 +73,12 @@ class Schema:
         return [column.name for column in self.columns]
 
     @property
-    def inputs(self) -> list[str]:
-        """The columns of the frame that the pipeline takes."""
-        return [name for column in self.columns for name in column.inputs]
-
-    @property
     def numeric(self) -> list[str]:
-        return [name for c in self.columns if c.kind != CATEGORY for name in c.inputs]
+        return [column.name for column in self.columns if column.kind != CATEGORY]
 
     @property
     def categorical(self) -> list[str]:
-        return [name for c in self.columns if c.kind == CATEGORY for name in c.inputs]
-
-    def csv_types(self) -> dict[str, Any]:
-        """Return the Arrow type of the columns of a text file that are parsed as numbers."""
-        numbers = (c for c in self.columns if c.kind == NUMBER and not c.marks)
-        plain = [c.name for c in numbers if c.detail != WITH_THOUSANDS]
-        return dict.fromkeys(plain, pa.float64())
+        return [column.name for column in self.columns if column.kind == CATEGORY]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -157,6 +137,10 @@ def text_to_numbers(
 
     ``thousands``: 1.094 is 1094 where the decimal mark is a comma, and 1,094 where it is a point.
     """
+    if decimal == ".":
+        with suppress(pa.ArrowInvalid):  # most columns hold nothing but plain numbers
+            numbers = text.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            return np.asarray(numbers), np.zeros(len(text), dtype=bool)
     cells = pc.utf8_trim_whitespace(with_nulls(text, (*MISSING_TOKENS, *marks)))
     other = "." if decimal == "," else ","
     if thousands and pc.any(pc.match_substring(cells, other)).as_py():
@@ -263,7 +247,7 @@ def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> A
             words = _categories(column, values, odd)
             data[column.name] = pd.Series(words, dtype=object)  # the strings of equal cells are one
         elif column.kind == DATE:
-            data |= zip(column.inputs, _date_parts(column, values, table, odd), strict=True)
+            data[column.name] = _days(column, values, table, odd)
         else:
             data[column.name] = _numbers(column, values, table, odd)
     return pd.DataFrame(data, copy=False)
@@ -288,19 +272,14 @@ def _numbers(column: Column, values: Any, table: UserTable, odd: OddCells) -> np
     return np.where(bad, np.nan, numbers) if bad.any() else np.asarray(numbers)
 
 
-def _date_parts(column: Column, values: Any, table: UserTable, odd: OddCells) -> list[np.ndarray]:
+def _days(column: Column, values: Any, table: UserTable, odd: OddCells) -> np.ndarray:
+    """Return dates as days since 1970."""
     dates = to_dates(values, column.form)
     given = with_nulls(values).is_valid() if is_text(values.type) else values.is_valid()
     bad = dates.isna().to_numpy() & given.to_numpy(zero_copy_only=False)
     odd.check(bad, column, values, table)
-    parts = {
-        "days": (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D"),
-        "month": dates.dt.month,
-        "weekday": dates.dt.day_of_week,
-        "hour": dates.dt.hour,
-    }
-    wanted = [name.rpartition(": ")[2] for name in column.inputs]
-    return [parts[name].to_numpy(dtype=np.float64) for name in wanted]
+    days = (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+    return np.asarray(days.to_numpy(dtype=np.float64))
 
 
 def _categories(column: Column, values: Any, odd: OddCells) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
 
 SAMPLE_ROWS = 10_000
 """Quantiles, knots and landmarks are computed from at most so many unique rows."""
@@ -44,35 +44,14 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     """Return one finite, nonnegative weight per row, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
-    if isinstance(sample_weight, numbers.Number):
-        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
-    masked = isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight)
-    if masked or np.asarray(sample_weight).dtype.kind == "c":
-        raise ValueError(
-            "sample_weight has complex numbers or masked entries; give one real number per row."
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight has masked entries: give one number per row.")
+    rows = np.empty(n_samples)
+    weight = np.asarray(
+        _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True, copy=True
         )
-    try:
-        weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight holds no numbers: {error}.") from error
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}; give one weight for each of the {n_samples} "
-            "rows."
-        )
-    if not np.all(np.isfinite(weight)):
-        row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"sample_weight[{row}] is {weight[row]}; weights must be finite numbers.")
-    if np.any(weight < 0):
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(
-            f"sample_weight[{row}] is {weight[row]}, below zero; a weight counts repetitions of a "
-            "row, so give zero or a positive number."
-        )
-    if not np.any(weight > 0):
-        raise ValueError(
-            "All sample weights are zero, so no row counts; give some row a positive weight."
-        )
+    )
     if not 1 / HEAVIEST <= weight.max() <= HEAVIEST:
         raise ValueError(
             f"The largest sample weight is {weight.max():g}, where sums overflow or vanish: divide "

@@ -117,7 +117,7 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
     require_model(model)
     check, target = TableCheck(model), model.schema.target
     reading = replace(reading, expected_decimal=model.summary.get("decimal"))
-    for batch in read_batches(data, model.schema.csv_types(), reading):
+    for batch in read_batches(data, reading):
         names = batch.data.schema.names
         columns = tuple(c for c in model.schema.columns if c.name in names)
         frame = to_frame(replace(model.schema, columns=columns), batch, check.odd)
@@ -175,7 +175,7 @@ class TableCheck:
         findings = [
             _finding(column.name, "schema", True, "the table has no such column")
             for column in self.schema.columns
-            if self.rows and self.seen.isdisjoint(column.inputs)
+            if self.rows and column.name not in self.seen
         ]
         if not self.rows:
             findings = [_finding("", "schema", True, "the table has no rows")]

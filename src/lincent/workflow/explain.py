@@ -17,9 +17,8 @@ from lincent.workflow.check import training_rows
 from lincent.workflow.out_of_fold import check_by, evaluate_rows
 
 FROM_SUMMARY = (
-    "estimator", "method", "params", "certificate", "tuned", "tuning", "learning_curve",
-    "importances", "pairs", "columns", "notes", "data", "versions", "created", "seconds",
-    "threshold", "warnings",
+    "estimator", "method", "params", "certificate", "tuned", "importances",
+    "pairs", "columns", "notes", "data", "versions", "created", "seconds", "threshold", "warnings",
 )  # fmt: skip
 
 

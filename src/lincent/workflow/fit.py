@@ -5,7 +5,7 @@
     additive     a shape function per column, tuned  AdditiveLCCCV
     structured   linear and local centers, tuned     StructuredLCCCV
     kernel       an RBF kernel                       KernelLCC
-    lcc          the paper's method                  LCC, or LCCCV with --tune
+    lcc          the paper's method                  LCC
     quick        a linear classifier, not tuned      RegularizedLCC
 
 The names of the classes and of the paper's methods (``lincent compare`` prints them) work as well.
@@ -32,7 +32,6 @@ from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.inspection.attribution import background_of
 from lincent.inspection.evaluation import evaluation_warnings, score_scale
-from lincent.inspection.learning_curve import learning_curve as compute_learning_curve
 from lincent.inspection.permutation_importance import column_importances
 from lincent.inspection.thresholds import (
     DecisionThreshold,
@@ -78,11 +77,9 @@ def fit_table(
     ids: Iterable[str] = (),
     keep: Iterable[str] = (),
     roles: Mapping[str, str] | None = None,
-    dates: bool = False,
     group: str | None = None,
     strict: bool = False,
     reading: ReadOptions = DEFAULT_READ,
-    learning_curve: bool = False,
     rows: bool = True,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -120,19 +117,14 @@ def fit_table(
     keep : list of str, default=()
         Columns to use whatever they look like.
     roles : dict, default=None
-        ``{column: role}``, one of number, category, date, identifier, drop. Columns are used
-        by their inferred type otherwise.
-    dates : bool, default=False
-        Use columns of dates.
+        ``{column: role}``, one of number, category, date. Columns are used by their inferred type
+        otherwise.
     group : str, default=None
         Rows with equal values in this column are kept on one side of every split.
     strict : bool, default=False
         Rows without a class are an error; they are left out and counted otherwise.
     reading : ReadOptions
         Format, separator, encoding and so on, where they are not to be inferred.
-    learning_curve : bool, default=False
-        Also fit growing subsets of the rows: ``summary["learning_curve"]`` has the held-out score
-        along their number. About eight times the time of the fit.
     rows : bool, default=True
         Keep some training rows for the report: those that are probably mislabeled, and examples.
     n_jobs : int, default=None
@@ -155,7 +147,7 @@ def fit_table(
     for option, names in (("drop", drop), ("ids", ids), ("keep", keep)):
         if isinstance(names, str):
             raise ValueError(f"{option}={names!r} is one name: give a list, [{names!r}].")
-    options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, group)
+    options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), group)
     started = time.perf_counter()
     large = find_large(data, reading, options, random_state, log)
     user_table = read_table(data, reading) if large is None else large.first
@@ -213,13 +205,7 @@ def fit_table(
         "score_scale": scale,
         **column_importances(pipeline, table.frame, encoded, table.schema, scale, random_state),
         "background": background_of(encoded, pipeline[0].sources, random_state),
-        "learning_curve": None,
     }
-    if learning_curve:
-        splits = make_splits(table, random_state)
-        summary["learning_curve"] = compute_learning_curve(
-            pipeline, table, splits, random_state, progress
-        )
     if not rows:
         summary |= {"suspected_label_errors": [], "examples": []}
     messages = (first_line(warning.message, 400) for warning in caught)
@@ -291,8 +277,7 @@ def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
         shares[name] = {str(value): float(share) for value, share in frequencies.items()}
     certificate = None
     # FQCC's gap certifies a local optimum, which bounds no distance to the best.
-    is_local = getattr(classifier, "optimality_", "global") == "local"
-    if hasattr(classifier, "duality_gap_") and not is_local:
+    if hasattr(classifier, "duality_gap_") and not hasattr(classifier, "objective_history_"):
         gap = float(classifier.duality_gap_)
         certified = gap <= getattr(classifier, "tol", np.inf)
         certificate = {"relative_gap": gap, "certified": certified}
@@ -361,36 +346,15 @@ def make_classifier(
 
 
 def search_summary(classifier: Any) -> dict[str, Any]:
-    """Return ``tuned`` (the choice of a search) and ``tuning`` (the candidates), where known."""
-    results = getattr(classifier, "cv_results_", {})
-    if "param_relative_margin" in results:
-        pairs = zip(results["param_relative_margin"], results["mean_test_score"], strict=True)
-        points = sorted([float(x), float(y)] for x, y in pairs if np.isfinite(y))
-        return {
-            "tuned": {
-                "scoring": str(classifier.scoring),
-                "mean_test_score": float(classifier.best_score_),
-                "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
-                "margin": np.atleast_1d(classifier.margin_).tolist(),
-                "folds": int(classifier.n_splits_),
-            },
-            "tuning": {"parameter": "relative margin", "points": points},
+    """Return ``tuned``, the margin that a search has chosen, where there is one."""
+    if not hasattr(classifier, "relative_margin_"):
+        return {}
+    return {
+        "tuned": {
+            "scoring": str(classifier.scoring),
+            "mean_test_score": float(classifier.best_score_),
+            "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
+            "margin": np.atleast_1d(classifier.margin_).tolist(),
+            "folds": int(classifier.n_splits_),
         }
-    if hasattr(classifier, "Cs_"):
-        scores = results["mean_test_score"].reshape(-1, len(classifier.Cs_)).max(axis=0)
-        points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
-        return {"tuning": {"parameter": "C", "points": points}}
-    if "param_feature_map" in results:
-        candidates = [
-            {
-                "map": str(results["param_feature_map"][k]),
-                "C": float(results["param_C"][k]),
-                "score": float(results["mean_test_score"][k]),
-                "folds": int(results["n_folds"][k]),
-                "weight": float(results["weight"][k]),
-            }
-            for k in np.argsort(results["rank_test_score"])
-            if np.isfinite(results["mean_test_score"][k])
-        ]
-        return {"tuning": {"maps": candidates}}
-    return {}
+    }

@@ -83,7 +83,7 @@ class LargeFile:
     @cached_property
     def first(self) -> UserTable:
         """The first row, as a table."""
-        batches: Any = read_batches(self.data, {}, self.reading, 1)
+        batches: Any = read_batches(self.data, self.reading, 1)
         with closing(batches):
             for batch in batches:
                 return batch
@@ -106,7 +106,7 @@ class LargeFile:
 
     def batches(self) -> Iterator[UserTable]:
         """Yield the rows, a batch at a time."""
-        return read_batches(self.data, {}, self.reading, self.batch_rows)
+        return read_batches(self.data, self.reading, self.batch_rows)
 
     def sample(self) -> UserTable:
         """Return the rows with the smallest random keys, in file order."""

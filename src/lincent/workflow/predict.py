@@ -16,7 +16,7 @@ import numpy as np
 
 from lincent._console import silent
 from lincent._errors import AppError
-from lincent._files import atomic_write, check_output, is_stream
+from lincent._files import atomic_write, check_output
 from lincent.export.model import Model, contributions_of, require_model
 from lincent.inspection.thresholds import check_threshold, given_threshold
 from lincent.sources.source import package_of
@@ -32,11 +32,9 @@ class Scored:
 
     rows: int = 0
     seconds: float = 0.0
-    unlikely: int = 0  # rows whose class is not the most probable one
     classes: Counter[str] = field(default_factory=Counter)
     odd: OddCells = field(default_factory=OddCells)
     check: dict[str, Any] | None = None  # the result of ``check_table``
-    threshold: str = "counts both classes the same"
 
     @property
     def warnings(self) -> list[str]:
@@ -51,11 +49,6 @@ class Scored:
             f"{count} rows have a value of {column!r} that training did not have; it adds 0."
             for column, count in sorted(self.odd.unknown.items())
         ]
-        if self.unlikely:
-            lines.append(
-                f"In {self.unlikely} rows the class is not the most probable one: the threshold "
-                f"{self.threshold}."
-            )
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -64,7 +57,6 @@ class Scored:
             "seconds": round(self.seconds, 3),
             "rows_per_second": round(self.rows / self.seconds) if self.seconds else None,
             "classes": dict(self.classes),
-            "not_the_most_probable": self.unlikely,
             "new_categories": dict(self.odd.unknown),
             "unreadable": {name: count for name, (count, _) in self.odd.unreadable.items()},
             "check": self.check,
@@ -78,13 +70,10 @@ def predict_file(
     *,
     ids: tuple[str, ...] | None = None,
     keep_all: bool = False,
-    prefix: str = "",
     contributions: bool = False,
-    reasons: int = 0,
     threshold: float | None = None,
     strict: bool = False,
     reading: ReadOptions = DEFAULT_READ,
-    output_format: str | None = None,
     force: bool = False,
     progress: Callable[[int], None] = silent,
 ) -> Scored:
@@ -102,21 +91,15 @@ def predict_file(
         Columns to keep; None keeps the identifiers named at training, where the table has them.
     keep_all : bool, default=False
         Keep every column of the input.
-    prefix : str, default=""
-        Prefix of the names of the new columns.
     contributions : bool, default=False
         Also return the contribution of each column to the score (of the predicted class, where
         there are more than two).
-    reasons : int, default=0
-        Also return so many columns with what speaks most for the predicted class, in words.
     threshold : float, default=None
         Predict the positive class from this probability on, instead of the model's threshold.
     strict : bool, default=False
         A cell that holds no number or date where training had them is an error, not missing.
     reading : ReadOptions
         Format, separator, encoding and so on, where they are not to be inferred.
-    output_format : {"csv", "parquet"}, default=None
-        By the name of the file where None.
     force : bool, default=False
         Replace an output that exists.
     progress : callable
@@ -127,22 +110,18 @@ def predict_file(
     Scored
         Counts of rows, classes and new categories.
     """
-    if output_format not in (None, CSV, PARQUET):
-        what = f"The format {output_format!r} (--output-format)"
-        raise AppError(f"{what} is neither csv nor parquet.")
-    by_name = CSV if is_stream(output) else format_from_name(output)
-    output_format = output_format or by_name or ("" if Path(output).suffix else CSV)
-    if output_format not in (CSV, PARQUET):
+    format = format_from_name(output) if Path(output).suffix else CSV
+    if format not in (CSV, PARQUET):
         raise AppError(f"{output}: predictions are written as CSV or Parquet: name such a file.")
     check_output(output, force=force, others=(data,))
     run, started = Scored(), time.perf_counter()
     batches = _scored_batches(
-        model, data, run, contributions, reasons, threshold, ids=ids, keep_all=keep_all,
-        prefix=prefix, strict=strict, reading=reading,
+        model, data, run, contributions, threshold, ids=ids, keep_all=keep_all,
+        strict=strict, reading=reading,
     )  # fmt: skip
     first = next(batches)
     with atomic_write(output, force=force) as file:
-        if output_format == CSV:
+        if format == CSV:
             writer = arrow_csv.CSVWriter(file, first.schema)
         else:
             # Few classes repeat; scores and identifiers do not, and looking for them takes time.
@@ -162,7 +141,6 @@ def predict_table(
     *,
     keep_all: bool = False,
     contributions: bool = False,
-    reasons: int = 0,
     threshold: float | None = None,
     strict: bool = False,
 ) -> Any:
@@ -179,8 +157,6 @@ def predict_table(
     contributions : bool, default=False
         Also return the contribution of each column to the score (of the predicted class, where
         there are more than two).
-    reasons : int, default=0
-        Also return so many columns with what speaks most for the predicted class, in words.
     threshold : float, default=None
         Predict the positive class from this probability on, instead of the model's threshold.
     strict : bool, default=False
@@ -193,7 +169,7 @@ def predict_table(
     """
     run, table = Scored(), read_table(data)
     scored = _scored_batches(
-        model, table, run, contributions, reasons, threshold, keep_all=keep_all, strict=strict
+        model, table, run, contributions, threshold, keep_all=keep_all, strict=strict
     )
     table = pa.Table.from_batches(scored)
     for message in run.odd.messages:
@@ -215,20 +191,16 @@ def _scored_batches(
     data: Any,
     run: Scored,
     contributions: bool,
-    reasons: int,
     threshold: float | None,
     *,
     ids: tuple[str, ...] | None = None,
     keep_all: bool = False,
-    prefix: str = "",
     strict: bool = False,
     reading: ReadOptions = DEFAULT_READ,
 ) -> Iterator[Any]:
     """Yield record batches of kept and new columns; count what was done in ``run``."""
     require_model(model)
     classes = model.classifier.classes_
-    if reasons < 0:
-        raise AppError(f"reasons is a number of columns, 0 or more, got {reasons}.")
     if threshold is not None:
         positive = None if model.threshold is None else model.threshold.positive
         check_threshold(None, threshold, classes, positive)
@@ -237,9 +209,9 @@ def _scored_batches(
         )
         model = replace(model, summary=model.summary | {"threshold": asdict(chosen)})
     check = TableCheck(model)
-    explainer = contributions_of(model) if contributions or reasons else None
+    explainer = contributions_of(model) if contributions else None
     reading = replace(reading, expected_decimal=model.summary.get("decimal"))
-    for batch in read_batches(data, model.schema.csv_types(), reading):
+    for batch in read_batches(data, reading):
         columns = batch.data.schema.names
         if keep_all:
             kept = columns
@@ -251,29 +223,18 @@ def _scored_batches(
             if name not in columns:
                 raise AppError(f"The table has no column {name!r} to keep.")
         frame = to_frame(model.schema, batch, None if strict else run.odd)
-        new = model.score_batch(
-            batch, frame, explainer, contributions=contributions, reasons=reasons
-        )
+        new = model.score_batch(batch, frame, explainer)
         check.rows += batch.data.num_rows
         check.add(frame, new)
-        names = [prefix + name for name in new]
-        for name in names:
+        for name in new:
             if name in kept:
-                raise AppError(
-                    f"The table has a column {name!r} already: give the new columns a --prefix."
-                )
+                raise AppError(f"The table has a column {name!r} already: rename or remove it.")
         run.rows += batch.data.num_rows
         labels, counts = np.unique(new["class"], return_counts=True)
         run.classes.update({str(k): int(n) for k, n in zip(labels, counts, strict=True)})
-        if model.has_probabilities:
-            by_class = [new[f"probability_{label}"] for label in model.classes]
-            likeliest = classes[np.argmax(by_class, axis=0)]
-            run.unlikely += int((likeliest != new["class"]).sum())
         arrays = [batch.data.column(name) for name in kept]
         arrays += [pa.array(values) for values in new.values()]
-        yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *names])
+        yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *new])
     if not run.rows:
         raise AppError("The table has no rows to score.")
     run.check = check.result()
-    if model.threshold is not None:
-        run.threshold = f"is {model.threshold.by}"

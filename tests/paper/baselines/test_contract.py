@@ -80,7 +80,7 @@ def test_bad_data_gets_a_sentence(estimator):
         estimator().fit(np.where(X > 1, np.nan, X), y)
     if estimator is StructuralMPM:
         return
-    with pytest.raises(ValueError, match="below zero; a weight counts repetitions"):
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         estimator().fit(X, y, sample_weight=-np.ones(len(X)))
     with pytest.raises(ValueError, match="All rows of class -1 have weight zero"):
         estimator().fit(X, y, sample_weight=(y > 0).astype(float))

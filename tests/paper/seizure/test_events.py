@@ -33,10 +33,10 @@ def test_a_segment_without_latency_stays_with_the_one_before():
     assert find_events([]).tolist() == []
 
 
-@given(lengths, st.sampled_from(["random", "blocks"]), st.integers(0, 1000))
-def test_no_event_is_on_both_sides_and_each_side_has_one(event_lengths, rule, seed):
+@given(lengths, st.integers(0, 1000))
+def test_no_event_is_on_both_sides_and_each_side_has_one(event_lengths, seed):
     y, events = segments(event_lengths)
-    groups = split_groups(y, events, rule)
+    groups = split_groups(events)
     for train, test in EventShuffleSplit(2, random_state=seed).split(y, y, groups):
         assert sorted([*train, *test]) == list(range(len(y)))
         assert not set(groups[train]) & set(groups[test])
@@ -64,23 +64,9 @@ def test_two_events_split_into_one_and_one():
         assert (y[train] == "ictal").sum() == (y[test] == "ictal").sum() == 10
 
 
-def test_blocks_are_runs_of_consecutive_segments():
-    y, events = segments([30, 30], interictal=600)
-    groups = split_groups(y, events, "blocks")[60:]
-    assert (np.diff(groups) >= 0).all()
-    # Ten blocks: five events would be 150 segments, too few blocks.
-    assert np.bincount(groups - groups.min()).tolist() == [60] * 10
-    shorter = split_groups(*segments([5, 5], interictal=600), "blocks")[10:]
-    assert set(np.bincount(shorter - shorter.min())) == {25}
-    # One by one nearly every test segment has a neighbor in training, by blocks hardly any has.
-    exposed = {}
-    for rule in ("random", "blocks"):
-        by = split_groups(y, events, rule)
-        train, test = next(EventShuffleSplit(1, random_state=0).split(y, y, by))
-        inside = test[(test > 60) & (test < 659)]
-        exposed[rule] = np.mean(np.isin(inside - 1, train) | np.isin(inside + 1, train))
-    assert exposed["random"] > 0.8
-    assert exposed["blocks"] < 0.1
+def test_segments_without_an_event_are_groups_of_their_own():
+    assert split_groups([0, 0, 1, -1, -1]).tolist() == [0, 0, 1, 2, 3]
+    assert split_groups([-1, -1]).tolist() == [0, 1]
 
 
 def test_same_seed_same_splits_and_clone():
@@ -101,24 +87,9 @@ def test_with_cross_validation_of_scikit_learn():
     assert search.fit(X, y, groups=events).n_splits_ == 4
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"n_splits": 0}, "n_splits is a number of splits"),
-        ({"train_size": 1.0}, "train_size is a share"),
-    ],
-)
-def test_bad_settings(settings, message):
-    y, events = segments([5, 5])
-    with pytest.raises(ValueError, match=message):
-        next(EventShuffleSplit(**settings).split(y, y, events))
-
-
 def test_what_cannot_be_split_is_said():
     y, events = segments([20])
-    with pytest.raises(ValueError, match="interictal is 'random' or 'blocks'"):
-        split_groups(y, events, "odd")
-    with pytest.raises(ValueError, match="'ictal' has 20 segments in one group"):
+    with pytest.raises(ValueError, match="'ictal' has 20 segments in one event"):
         next(EventShuffleSplit().split(y, y, events))
     with pytest.raises(ValueError, match="needs y and the events as groups"):
         next(EventShuffleSplit().split(y, y))

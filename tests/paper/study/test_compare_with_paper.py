@@ -16,7 +16,6 @@ from lincent.paper.study.compare_with_paper import (  # noqa: E402
     conclusions,
     count_wins,
     mean_ranks,
-    methods_with_fewer_splits,
     tuned_scores,
 )
 from support.runs import folds, make_runs  # noqa: E402
@@ -97,19 +96,6 @@ def test_ranks_with_tuning():
     (item,) = [i for c, i in by_claim(frame).items() if "tuned parameters" in c]
     assert item.holds == (expected.idxmin() == "LCC")
     assert item.theirs.startswith("LCC 3.57, place 1 of 8")
-
-
-def test_untied_constants_are_a_second_reading_of_the_same_claim():
-    scores = {(s, m): 0.8 - 0.01 * k for s in paper.SETS for k, m in enumerate(paper.METHODS)}
-    tied = pandas.concat([make_runs(runs=2), folds(scores)], ignore_index=True)
-    claims = [claim for claim in by_claim(tied) if "procedure 2" in claim]
-    assert claims == ["LCC has the best mean rank with tuned parameters (procedure 2)"]
-    apart = folds({(s, "TSV-untied"): 0.9 for s in paper.SETS})
-    result = by_claim(pandas.concat([tied, apart], ignore_index=True))
-    one, two = (item for claim, item in result.items() if "procedure 2" in claim)
-    assert one.holds
-    assert not two.holds
-    assert two.ours == "LCC 2.00, place 2 of 8; first TSV 1.00"
 
 
 def test_forms_of_centralization():
@@ -224,11 +210,6 @@ def test_mean_ranks_of_the_printed_table():
     ranks = mean_ranks(table)
     assert sum(ranks.values()) == pytest.approx(36)  # 1 to 8 on each set
     assert min(ranks, key=ranks.get) == "SMP"  # by the printed table at defaults
-
-
-def test_methods_on_fewer_splits_are_named():
-    frame = pandas.concat([make_runs(methods=("LCC", "SVM")), make_runs(methods=("DLS",), runs=3)])
-    assert methods_with_fewer_splits(frame) == ["DLS"]
 
 
 def test_the_test_is_described():

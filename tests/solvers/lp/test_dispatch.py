@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.estimators.problem import BinaryProblem
-from lincent.problems.arrays import Certificate
+from lincent.problems.centralization import Certificate
 from lincent.solvers.lp import dispatch, highs, screening
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls, Solution, Status

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from lincent.problems.arrays import Certificate
+from lincent.problems.centralization import Certificate
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.lp import dispatch, highs, interior_point
 from lincent.solvers.lp.interior_point import (

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.solvers.lp import highs, simplex, tableau
+from lincent.solvers.lp import highs, simplex
 from lincent.solvers.solution import Controls, Status
 from support.constants import set_constants
 from support.degenerate import degenerate_program, program_of
@@ -239,13 +239,13 @@ def test_pivots_begin_at_the_vertex_where_classes_are_far_apart():
 def test_so_many_steps_and_pivots(monkeypatch):
     """Over all kinds and shapes: a step more in each would be noticed here."""
     made, steps, rounds = [], [], []
-    certificate = tableau.Tableau.certificate
+    certificate = simplex.Tableau.certificate
 
     def counted(self, start):
         made.append(self.pivots)
         return certificate(self, start)
 
-    monkeypatch.setattr(tableau.Tableau, "certificate", counted)
+    monkeypatch.setattr(simplex.Tableau, "certificate", counted)
     for kind in KINDS.values():
         for shape in ((60, 3), (300, 8), (2000, 10)):
             told = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.tableau import (
+from lincent.solvers.lp.simplex import (
     PENALTY,
     PERTURBATION,
     Tableau,
@@ -211,7 +211,7 @@ def test_every_pivot_descends_and_keeps_the_tableau(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_line_is_followed_to_its_lowest_point(seed, nearest, monkeypatch):
     """Among all points of the line none is lower, however many hinges are passed."""
-    monkeypatch.setattr("lincent.solvers.lp.tableau.NEAREST", nearest)
+    monkeypatch.setattr("lincent.solvers.lp.simplex.NEAREST", nearest)
     program = boxed_program(seed, m=300)
     tableau = Tableau(program, random_weight(program, seed))
     n, basis, T = program.shape[1], tableau.basis.copy(), tableau.T.copy()

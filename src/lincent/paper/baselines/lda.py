@@ -29,9 +29,6 @@ from lincent.estimators.base import Classifier
 from lincent.estimators.validation import Number
 from lincent.paper.baselines._base import Baseline, ManyClasses
 
-SMALLEST_SHARE = 1e-8
-"""A feature without spread inside the classes counts with this share of its overall variance."""
-
 
 @dataclass(eq=False, repr=False)
 class RegularizedLDA(ManyClasses, Baseline, Classifier):
@@ -113,7 +110,7 @@ class RegularizedLDA(ManyClasses, Baseline, Classifier):
         between = share @ (means - share @ means) ** 2
         # A feature that is constant in every class but differs between them must count for much,
         # not be dropped; one that is constant everywhere gets any scale, its weight is zero.
-        target = np.maximum(within, SMALLEST_SHARE * (within + between))
+        target = np.maximum(within, 1e-8 * (within + between))
         return np.where(target > 0, target, 1.0)
 
     def _task_scores(self, X: Any) -> np.ndarray:

@@ -64,7 +64,7 @@ from lincent.paper.baselines._base import (
     warn_unfinished,
     with_ones,
 )
-from lincent.problems.arrays import relative_gap
+from lincent.problems.centralization import relative_gap
 from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.hinge import solve_squared_hinge

@@ -4,6 +4,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.linalg import polar
+from sklearn.utils import check_scalar
 
 # "A visual overview through an example": group -1 and group 1, as printed.
 PAPER_MEANS = np.array([[4.0, 5.0], [-7.0, -1.0]])
@@ -19,7 +20,7 @@ def make_noisy_classes(
     noise: float = 0.05,
     separation: float = 3.0,
     dtype: type | str | np.dtype = np.float64,
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make two Gaussian classes, give some rows the wrong label, and standardize the columns.
 
@@ -37,7 +38,7 @@ def make_noisy_classes(
         Distance of the class centers in standard deviations, not negative.
     dtype : float32 or float64
         Type of the values.
-    random_state : int, RandomState, Generator or None
+    random_state : int, Generator or None
         Source of randomness; an integer gives the same data each time.
 
     Returns
@@ -54,16 +55,14 @@ def make_noisy_classes(
     >>> X.shape, sorted(set(y.tolist()))
     ((100, 5), [0, 1])
     """
-    _check_count("n_samples", n_samples, 2)
-    _check_count("n_features", n_features, 1)
-    if not (isinstance(noise, Real) and 0 <= noise < 0.5):
-        raise ValueError(f"noise is a share from 0 to below 0.5, got {noise!r}.")
-    if not (isinstance(separation, Real) and 0 <= separation < np.inf):
-        raise ValueError(f"separation is a finite number, 0 or more, got {separation!r}.")
+    check_scalar(n_samples, "n_samples", Integral, min_val=2)
+    check_scalar(n_features, "n_features", Integral, min_val=1)
+    check_scalar(noise, "noise", Real, min_val=0, max_val=0.5, include_boundaries="left")
+    check_scalar(separation, "separation", Real, min_val=0)
     dtype = np.dtype(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype is float32 or float64, got {dtype}.")
-    rng = _generator(random_state)
+    rng = np.random.default_rng(random_state)
     direction = rng.standard_normal(n_features)
     direction *= separation / np.linalg.norm(direction)
     y = rng.permutation(np.arange(n_samples) % 2)
@@ -118,7 +117,7 @@ def paper_covariances() -> np.ndarray:
 def make_paper_example(
     n_samples: int = 200,
     *,
-    random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | None = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the two Gaussian groups of the paper's worked example.
 
@@ -130,7 +129,7 @@ def make_paper_example(
     ----------
     n_samples : int
         Number of points; half of them (one more if odd) belong to group -1.
-    random_state : int, RandomState, Generator or None
+    random_state : int, Generator or None
         Source of randomness.
 
     Returns
@@ -147,8 +146,8 @@ def make_paper_example(
     >>> y.tolist()
     [-1, -1, -1, 1, 1, 1]
     """
-    _check_count("n_samples", n_samples, 2)
-    rng = _generator(random_state)
+    check_scalar(n_samples, "n_samples", Integral, min_val=2)
+    rng = np.random.default_rng(random_state)
     sizes = (n_samples - n_samples // 2, n_samples // 2)
     groups = [
         rng.standard_normal((size, 2)) @ np.linalg.cholesky(covariance).T + mean
@@ -166,16 +165,3 @@ def generate(name: str) -> tuple[np.ndarray, np.ndarray]:
         return X, np.array(["outer", "inner"])[y]
     X, y = make_paper_example()
     return X, y.astype(str)
-
-
-def _generator(
-    random_state: int | np.random.RandomState | np.random.Generator | None,
-) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} is an integer of at least {least}, got {value!r}.")

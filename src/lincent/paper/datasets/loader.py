@@ -3,8 +3,8 @@
 A data set is looked for in four places, in this order:
 
 1. local: the folder named by the environment variable ``LINCENT_DATA``;
-2. cache: where downloaded tables are kept, ``LINCENT_CACHE`` if set, otherwise the platform's
-   folder for caches;
+2. cache: where downloaded tables are kept, ``LINCENT_CACHE`` if set, otherwise
+   ``~/.cache/lincent/datasets``;
 3. packages: an installed package that carries the set;
 4. remote: a server, whose table is then cached.
 
@@ -42,13 +42,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from lincent._errors import import_optional, nearest
+from lincent._errors import nearest
 from lincent._files import write_file
 from lincent.paper.datasets.generators import generate
 from lincent.paper.datasets.registry import (
     DATA_VARIABLE,
     ENTRIES,
-    TARGET_COLUMN,
     DatasetChecksumError,
     DatasetNotFoundError,
     DataTable,
@@ -57,7 +56,6 @@ from lincent.paper.datasets.registry import (
     cache_folder,
     canonical_text,
     data_folder,
-    groups_text,
     parse_table,
     verify,
 )
@@ -105,8 +103,6 @@ class DatasetRecord:
 
 def find_entry(name: str) -> Entry:
     """Return the entry of a name, code or alias in any case, or suggest the closest ones."""
-    if not isinstance(name, str):
-        raise TypeError(f"The name of a data set is a string, got {type(name).__name__}.")
     key = name.strip().lower().replace("-", "_").replace(" ", "_").removesuffix(".csv")
     names = {
         alias.lower(): entry
@@ -173,7 +169,7 @@ def _ways(entry: Entry) -> str:
     )
 
 
-def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool = True) -> Bunch:
+def load_dataset(name: str, *, download_if_missing: bool = True) -> Bunch:
     """Load a data set of the paper by name or code.
 
     It is looked for in the folder named by the environment variable ``LINCENT_DATA``, in the user's
@@ -184,8 +180,6 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     ----------
     name : str
         A name of `list_datasets` or a code of the paper, in any case: ``"glass"``, ``"GC"``.
-    as_frame : bool
-        Return ``data`` as a pandas DataFrame, ``target`` as a Series, and both as ``frame``.
     download_if_missing : bool
         Ask the network if no other place has the set.
 
@@ -194,8 +188,7 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     Bunch
         ``data`` (float64), ``target`` (class names), ``feature_names``, ``target_names`` (sorted),
         ``name``, ``code``, ``source``, ``licence``, ``DESCR``, ``origin`` (where it was taken from
-        this time), ``synthetic``, and for ``parkinson`` the speakers as ``groups`` (None where the
-        place that served the table does not know them).
+        this time) and ``synthetic``.
 
     Raises
     ------
@@ -220,7 +213,7 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
         table, origin = _find(entry, download_if_missing)
     counts = ", ".join(f"{name} {count}" for name, count in entry.classes.items())
     code = f" ({entry.code} in the paper)" if entry.code else ""
-    bunch = Bunch(
+    return Bunch(
         data=table.data,
         target=table.target,
         feature_names=list(table.feature_names),
@@ -231,14 +224,6 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
         f"{entry.rows} rows, {len(entry.feature_names)} features; {counts}\n"
         f"Source: {entry.source}\nLicence: {entry.licence}\n",
     )
-    if entry.groups_file:
-        bunch.groups = table.groups
-    if as_frame:
-        pandas = import_optional("pandas", "app", "as_frame=True")
-        bunch.data = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
-        bunch.target = pandas.Series(bunch.target, name=TARGET_COLUMN)
-        bunch.frame = pandas.concat([bunch.data, bunch.target], axis=1)
-    return bunch
 
 
 def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
@@ -266,26 +251,20 @@ def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
 
 
 def read_files(entry: Entry, folder: Path | None, advice: str) -> tuple[DataTable, str] | None:
-    """Read the table and, if they are there, the groups; an error has the advice for the user."""
+    """Read the table; an error has the advice for the user."""
     if folder is None or not (path := folder / entry.file).is_file():
         return None
-    groups, groups_path = None, folder / (entry.groups_file or "no groups")
     try:
-        if groups_path.is_file():
-            rows = csv.DictReader(groups_path.read_text("utf-8").splitlines())
-            groups = [row["subject"] for row in rows]
-        table = parse_table(path.read_text("utf-8"), groups)
-    except (ValueError, KeyError) as error:
+        table = parse_table(path.read_text("utf-8"))
+    except ValueError as error:
         raise DatasetChecksumError(f"File {path} cannot be read ({error}); {advice}.") from error
     return verify(table, entry, f"File {path}", advice), str(path)
 
 
 def write_cache(entry: Entry, table: DataTable) -> None:
-    """Keep a table in the cache, groups first: the table's file then implies the groups' file."""
+    """Keep a table in the cache."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    if entry.groups_file and table.groups is not None:
-        write_file(folder / entry.groups_file, groups_text(table.groups.tolist()))
     write_file(folder / entry.file, canonical_text(table))
 
 
@@ -297,8 +276,7 @@ class Layout:
     """Columns of a text: positions of the features and of the class, and the names of classes.
 
     By default the features start at ``first`` and the class follows them; an empty ``separator`` is
-    white space. ``cells`` replaces the text of cells; ``groups`` is the column of names whose part
-    before the last underscore is the group of a sample.
+    white space. ``cells`` replaces the text of cells.
     """
 
     features: Sequence[str]
@@ -309,7 +287,6 @@ class Layout:
     separator: str = ","
     skip: int = 0
     cells: Mapping[str, str] = field(default_factory=dict)
-    groups: int | None = None
 
     def read(self, text: str) -> DataTable:
         """Return the table of a text; KEEL's @ lines are no part of it."""
@@ -326,10 +303,7 @@ class Layout:
             raise ValueError(f"unexpected class codes {sorted(unknown)[:5]}.")
         columns = self.columns or range(self.first, after)
         values = [[self.cells.get(row[k], row[k]) for k in columns] for row in rows]
-        groups = None
-        if self.groups is not None:
-            groups = [row[self.groups].rpartition("_")[0] for row in rows]
-        return build_table(self.features, values, [self.classes[code] for code in codes], groups)
+        return build_table(self.features, values, [self.classes[code] for code in codes])
 
 
 # --------------------------------------------------------------------------- installed packages
@@ -391,15 +365,12 @@ def read_package(entry: Entry) -> tuple[DataTable, str] | None:
         return None
     place = f"Package {carrier.distribution} ({path})"
     try:
-        table = verify(carrier.load(path), entry, place, "it is passed over")
-    except DatasetChecksumError as error:
-        warnings.warn(str(error), UserWarning, stacklevel=4)
+        table = verify(carrier.load(path), entry, place, "the network is asked instead")
     except (LookupError, OSError, ValueError, tarfile.TarError) as error:
-        message = f"{place} cannot be read as {entry.name} ({error!r}); it is passed over."
+        message = f"{place} is passed over for {entry.name}: {error!r}"
         warnings.warn(message, UserWarning, stacklevel=4)
-    else:
-        return table, f"package {carrier.distribution} (MIT)"
-    return None
+        return None
+    return table, f"package {carrier.distribution} (MIT)"
 
 
 # --------------------------------------------------------------------------------------- servers

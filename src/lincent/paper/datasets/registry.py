@@ -12,7 +12,6 @@ import csv
 import hashlib
 import io
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +49,6 @@ class Entry:
     code: str = ""
     aliases: Sequence[str] = ()
     table_sha256: str = ""
-    groups_file: str = ""
-    groups_sha256: str = ""
     synthetic: bool = False
     sources: Sequence[dict[str, Any]] = ()
 
@@ -68,19 +65,17 @@ ENTRIES = {name: Entry(name=name, **facts) for name, facts in _REGISTRY.items()}
 
 @dataclass(frozen=True, eq=False)
 class DataTable:
-    """Numbers, class names and, where samples belong together, the group of each sample."""
+    """Numbers and class names."""
 
     feature_names: tuple[str, ...]
     data: np.ndarray
     target: np.ndarray
-    groups: np.ndarray | None = None
 
 
 def build_table(
     feature_names: Sequence[str],
     rows: Iterable[Sequence[str | float]],
     target: Iterable[str],
-    groups: Iterable[str] | None = None,
 ) -> DataTable:
     """Build a table from cells as text or numbers."""
     data = np.array(list(rows), dtype=np.float64)
@@ -90,17 +85,16 @@ def build_table(
         feature_names=tuple(feature_names),
         data=data + 0.0,  # no negative zeros: they would change the canonical text
         target=np.array(list(target), dtype=str),
-        groups=None if groups is None else np.array(list(groups), dtype=str),
     )
 
 
-def parse_table(text: str, groups: Iterable[str] | None = None) -> DataTable:
+def parse_table(text: str) -> DataTable:
     """Read a table from CSV text with one header row whose last column is ``class``."""
     lines = [row for row in csv.reader(io.StringIO(text)) if row]
     if not lines or lines[0][-1] != TARGET_COLUMN:
         raise ValueError(f"the last column of the header is not '{TARGET_COLUMN}'.")
     header, body = lines[0], lines[1:]
-    return build_table(header[:-1], [row[:-1] for row in body], [row[-1] for row in body], groups)
+    return build_table(header[:-1], [row[:-1] for row in body], [row[-1] for row in body])
 
 
 def canonical_text(table: DataTable) -> str:
@@ -111,28 +105,18 @@ def canonical_text(table: DataTable) -> str:
     return "\n".join(lines) + "\n"
 
 
-def groups_text(groups: Iterable[str]) -> str:
-    """Write the groups as a CSV of one column."""
-    return "\n".join(["subject", *groups]) + "\n"
-
-
 def checksum(text: str) -> str:
     """Return the sha256 of a text in UTF-8."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def verify(table: DataTable, entry: Entry, place: str, advice: str) -> DataTable:
-    """Return a table; raise DatasetChecksumError unless it has the published values and groups."""
-    parts = [(place, canonical_text(table), entry.table_sha256)]
-    if table.groups is not None:
-        place = f"{place} ({entry.groups_file})"
-        parts.append((place, groups_text(table.groups.tolist()), entry.groups_sha256))
-    for where, text, expected in parts:
-        if checksum(text) != expected:
-            raise DatasetChecksumError(
-                f"{where} does not hold the published values: expected sha256 {expected}, "
-                f"got {checksum(text)}; {advice}."
-            )
+    """Return a table; raise DatasetChecksumError unless it has the published values."""
+    if (found := checksum(canonical_text(table))) != entry.table_sha256:
+        raise DatasetChecksumError(
+            f"{place} does not hold the published values: expected sha256 {entry.table_sha256}, "
+            f"got {found}; {advice}."
+        )
     return table
 
 
@@ -156,17 +140,6 @@ def cache_folder() -> Path:
     Returns
     -------
     pathlib.Path
-        The folder; it need not exist.
+        ``LINCENT_CACHE`` where that is set, else ``~/.cache/lincent/datasets``.
     """
-    name = os.environ.get(CACHE_VARIABLE)
-    if name:
-        return Path(name).expanduser()
-    if sys.platform == "win32":
-        platform = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        platform = Path.home() / "Library" / "Caches"
-    else:
-        xdg = os.environ.get("XDG_CACHE_HOME", "")
-        # The XDG rules say that a relative path is to be ignored.
-        platform = Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache"
-    return platform / "lincent" / "datasets"
+    return Path(os.environ.get(CACHE_VARIABLE) or "~/.cache/lincent/datasets").expanduser()

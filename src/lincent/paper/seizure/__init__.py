@@ -4,7 +4,6 @@ from lincent.paper.seizure.events import EventShuffleSplit, find_events, split_g
 from lincent.paper.seizure.recordings import (
     Segment,
     SegmentError,
-    SkippedSegmentsWarning,
     SubjectFeatures,
     extract_features,
     fft_magnitude,
@@ -19,7 +18,6 @@ __all__ = [
     "EventShuffleSplit",
     "Segment",
     "SegmentError",
-    "SkippedSegmentsWarning",
     "Subject",
     "SubjectFeatures",
     "differences",

@@ -4,18 +4,16 @@ Ictal segments are in order of time, their latency rises by a second within a se
 again with the next one, so a new event begins where the latency does not rise. A segment without a
 latency stays with the one before it: a split may then be coarser than it could be, never leak.
 
-    paper     whole seizures to one side, about 70 % of the ictal segments in training, interictal
-              segments one by one at random
-    blocks    interictal segments in blocks of consecutive ones too. They come in stretches of
-              neighboring seconds with no mark between stretches; one by one, nearly every test
-              segment has a neighbor in training, and scores are too good
+As in the paper, whole seizures go to one side, about 70 % of the ictal segments to training, and
+interictal segments go one by one at random.  They come in stretches of neighboring seconds with no
+mark between stretches, so nearly every test segment has a neighbor in training, and scores are too
+good.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -48,60 +46,38 @@ def find_events(latency: Any) -> np.ndarray:
     return np.searchsorted(starts, np.arange(len(latency)), side="right")
 
 
-def split_groups(y: Any, events: Any, interictal: str = "random") -> np.ndarray:
+def split_groups(events: Any) -> np.ndarray:
     """Return one group number per segment: what must stay on one side of a split.
 
     Parameters
     ----------
-    y : array-like of shape (n_segments,)
-        The class of each row.
-    events : array-like of shape (n_segments,)
-        Event of each segment; negative: none.
-    interictal : {"random", "blocks"}
-        Whether a segment without an event stands alone or belongs to a block of consecutive ones,
-        five times as long as an event in the mean, but in at least ten blocks: a stretch that a
-        block boundary cuts still leaks, and large blocks cut few.
+    events : array-like of int of shape (n_segments,)
+        Event of each segment; one with a negative number is a group of its own.
 
     Returns
     -------
     ndarray of int of shape (n_segments,)
         One number per segment.
     """
-    y, events = np.asarray(y), np.asarray(events)
-    if interictal not in ("random", "blocks"):
-        raise ValueError(f"interictal is 'random' or 'blocks', got {interictal!r}.")
-    if events.dtype.kind not in "iu":
-        _, events = np.unique(events, return_inverse=True)
-    groups = events.astype(int)
-    loose = np.flatnonzero(groups < 0)
-    next_free = int(groups.max(initial=-1)) + 1
-    size = 1
-    if interictal == "blocks":
-        inside = groups[groups >= 0]
-        mean = len(inside) / len(np.unique(inside)) if len(inside) else 1.0
-        size = max(1, min(round(5 * mean), len(loose) // 10))
-    for label in np.unique(y[loose]):
-        mine = loose[y[loose] == label]
-        groups[mine] = next_free + np.arange(len(mine)) // size
-        next_free = int(groups[mine].max()) + 1
+    groups = np.array(events, dtype=int)
+    alone = groups < 0
+    groups[alone] = groups.max(initial=-1) + 1 + np.arange(alone.sum())
     return groups
 
 
 @dataclass(eq=False, repr=False)
 class EventShuffleSplit(BaseEstimator):
-    """Random splits that keep each event, or group of `split_groups`, on one side.
+    """Random splits, 70 % for training, that keep each event on one side.
 
     Each class is split on its own: groups are taken in random order for training up to the number
-    that brings its share of segments nearest to ``train_size``; at least one group of each class is
-    on each side. With few and unequal events the share can be met only roughly; up to 50 orders are
-    tried for one within 5 points.
+    that brings its share of segments nearest to 70 %; at least one group of each class is on each
+    side. With few and unequal events the share can be met only roughly; up to 50 orders are tried
+    for one within 5 points.
 
     Parameters
     ----------
     n_splits : int, default=10
         How many splits.
-    train_size : float, default=0.7
-        Share of the segments of each class.
     random_state : int, RandomState or None, default=None
         The seed of the draws.
 
@@ -118,7 +94,6 @@ class EventShuffleSplit(BaseEstimator):
 
     n_splits: int = 10
     _: KW_ONLY
-    train_size: float = 0.7
     random_state: Any = None
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -159,21 +134,17 @@ class EventShuffleSplit(BaseEstimator):
         train, test : ndarray of int
             The rows of both sides.
         """
-        if not isinstance(self.n_splits, Integral) or self.n_splits < 1:
-            raise ValueError(f"n_splits is a number of splits, 1 or more, got {self.n_splits!r}.")
-        if not (isinstance(self.train_size, Real) and 0 < self.train_size < 1):
-            raise ValueError(f"train_size is a share between 0 and 1, got {self.train_size!r}.")
         if y is None or groups is None:
             raise ValueError("EventShuffleSplit needs y and the events as groups.")
         indexable(X, y, groups)
         y = np.asarray(y)
-        units = split_groups(y, groups)
+        units = split_groups(groups)
         classes = [_class_groups(y, units, label) for label in np.unique(y)]
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
             training = np.zeros(len(y), dtype=bool)
             for rows, codes, sizes in classes:
-                training[rows] = np.isin(codes, _draw_groups(sizes, self.train_size, rng))
+                training[rows] = np.isin(codes, _draw_groups(sizes, rng))
             yield np.flatnonzero(training), np.flatnonzero(~training)
 
 
@@ -183,8 +154,8 @@ def _class_groups(y: np.ndarray, units: np.ndarray, label: Any) -> tuple[np.ndar
     names, codes, sizes = np.unique(units[rows], return_inverse=True, return_counts=True)
     if len(names) < 2:
         raise ValueError(
-            f"The class {str(label)!r} has {len(rows)} segments in one group (event or block), so "
-            "no split can have it on both sides."
+            f"The class {str(label)!r} has {len(rows)} segments in one event, so no "
+            "split can have it on both sides."
         )
     both = np.intersect1d(names, units[y != label])
     if len(both):
@@ -192,14 +163,14 @@ def _class_groups(y: np.ndarray, units: np.ndarray, label: Any) -> tuple[np.ndar
     return rows, codes, sizes
 
 
-def _draw_groups(sizes: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
+def _draw_groups(sizes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Return the groups for training."""
     best, chosen = np.inf, sizes[:0]
     for _ in range(50):
         order = rng.permutation(len(sizes))
         reached = np.cumsum(sizes[order])[:-1] / sizes.sum()  # the last group never trains
-        count = int(np.abs(reached - share).argmin())
-        distance = abs(float(reached[count]) - share)
+        count = int(np.abs(reached - 0.7).argmin())
+        distance = abs(float(reached[count]) - 0.7)
         if distance < best:
             best, chosen = distance, order[: count + 1]
         if best <= 0.05:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-BINS = 49
 HOW = (
     "accept the rules of the Kaggle competition seizure-detection, unpack clips.tar.gz so that "
     "DIR/Dog_1/Dog_1_ictal_segment_1.mat is there, and run lincent reproduce --seizure DIR"
@@ -52,7 +51,7 @@ class Subject:
     @property
     def features(self) -> int:
         """49 magnitudes for each channel."""
-        return BINS * self.channels
+        return 49 * self.channels
 
 
 SUBJECTS: tuple[Subject, ...] = (

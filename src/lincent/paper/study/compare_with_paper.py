@@ -18,14 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lincent.model_selection.methods import TWINS
-from lincent.model_selection.statistics import ALPHA, means, pivot, select, wilcoxon
+from lincent.model_selection.statistics import ALPHA, means, pivot, wilcoxon
 from lincent.paper.study import paper
 
 POINTS = 1.5
 """Differences within so many points count as agreement."""
-CLOSE = 1
-"""Wins and losses that differ by no more are called close."""
 DISCRIMINATORS = ("LCC", "LCC-1NN", "LCC-1SV")
 ROWS = ("train", "test", "time")
 
@@ -123,12 +120,6 @@ def mean_ranks(scores: Any) -> dict[str, float]:
     return {} if ranks.empty else ranks.mean().to_dict()
 
 
-def methods_with_fewer_splits(frame: Any) -> list[str]:
-    """Return the methods of procedure 1 that have fewer splits than others: not comparable."""
-    splits = select(frame).groupby("method")["split"].nunique()
-    return [str(method) for method, count in splits.items() if count < splits.max()]
-
-
 def tuned_scores(frame: Any, sets: Sets) -> Any:
     """Return the best scores of procedure 2, sets by those of the paper's methods that were run.
 
@@ -141,13 +132,6 @@ def tuned_scores(frame: Any, sets: Sets) -> Any:
     best = by_fold.dropna().mean(axis=1).groupby(level=["dataset", "method"]).max()
     best = best.unstack("method")
     return best.reindex(list(sets))[[m for m in paper.METHODS if m in best]]
-
-
-def with_untied(frame: Any) -> Any:
-    """Return a table of results in which the twin SVMs have cost and ridge tuned apart."""
-    untied = {f"{code}-untied": code for code in TWINS if f"{code}-untied" in set(frame["method"])}
-    kept = frame[~frame["method"].isin(untied.values()) | (frame["procedure"] != "folds")]
-    return kept.assign(method=kept["method"].replace(untied))
 
 
 # ----------------------------------------------------------------------------------- conclusions
@@ -195,12 +179,12 @@ def _against_baselines(frame: Any, sets: Sets) -> Iterator[Conclusion]:
             "LCC competes closely with SMP and DEL on test",
             ", ".join(counts(*paper.COMPACT["test"][m], len(paper.SETS)) for m in close),
             ", ".join(counts(*item) for item in counted),
-            all(abs(item.better - item.worse) <= CLOSE for item in counted),
+            all(abs(item.better - item.worse) <= 1 for item in counted),
         )
 
 
 def _best_rank(frame: Any, sets: Sets) -> Iterator[Conclusion]:
-    """LCC has the best mean rank: at defaults, and tuned with either grid of the twin SVMs."""
+    """LCC has the best mean rank: at defaults, and tuned."""
     import pandas
 
     def place(ranks: dict[str, float]) -> str:
@@ -228,9 +212,6 @@ def _best_rank(frame: Any, sets: Sets) -> Iterator[Conclusion]:
     if set(ranks) == set(paper.METHODS):
         claim = "LCC has the best mean rank with tuned parameters (procedure 2)"
         yield conclusion(claim, paper.printed_ranks(), ranks)
-        untied = mean_ranks(tuned_scores(with_untied(frame), sets))
-        if untied != ranks:
-            yield conclusion(f"{claim}, twin constants untied", paper.printed_ranks(), untied)
 
 
 def fqcc_times(frame: Any, sets: Sequence[str]) -> dict[str, float]:

@@ -38,19 +38,14 @@ from lincent.inspection.displays import (
 )
 from lincent.model_selection.experiment import Problem
 from lincent.model_selection.metrics import weighted_auc
-from lincent.paper.study.compare_with_paper import POINTS
 
-_NAMES = (
-    "ink", "muted", "line", "paper", "s1", "s2", "s3", "s4", "s5", "s6", "area1", "area2",
-)  # fmt: skip
+_NAMES = ("ink", "muted", "line", "s1", "s2", "s3", "s4", "s5", "s6")
 COLOR = {name: f"#0a0b{position + 16:02x}" for position, name in enumerate(_NAMES)}
 _VARIABLE = {value: f"var(--{name})" for name, value in COLOR.items()}
 # The colors of the two classes, and white under and around markers.
 _THEME = ("s1", "s2", "area1", "area2", "ink", "paper")
 for _color, _name in zip((*COLORS, *LIGHT, INK, "#ffffff"), _THEME, strict=True):
     _VARIABLE[_color] = f"var(--{_name})"
-REM_PER_INCH = 5.75
-"""Eleven points of matplotlib are then 14 pixels, the size of a table's letters."""
 SERIES = tuple(COLOR[f"s{k}"] for k in range(1, 7))
 
 Panels = dict[str, tuple[Any, Any]]
@@ -79,8 +74,6 @@ def example_plot_data() -> dict[str, Any]:
         "before": _plain(before, 17),
         "auc_before": separation(X @ before, y == model.classes_[1]),
         "auc_after": separation(X @ model.coef_[0], y == model.classes_[1]),
-        "objective": float(model.objective_),
-        "duality_gap": float(model.duality_gap_),
         "wrong": int((model.predict(X) != y).sum()),
     }
 
@@ -185,25 +178,8 @@ def to_svg(figure: Any, name: str) -> str:
     svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\1{prefix}-", svg)
     # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
     svg = re.sub(r' (?:width|height)="[^"]*"', "", svg, count=2)
-    width = REM_PER_INCH * figure.get_figwidth()
-    return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
-
-
-def ours_and_theirs(numbers: list[Any]) -> str:
-    """Draw every printed number against ours, with the band of agreement."""
-    with drawing(6.2, 4.3) as (figure, axes):
-        low = min(min(n.ours, n.theirs) for n in numbers) - 1.5
-        ends = np.array([low, 101])
-        axes.fill_between(ends, ends - POINTS, ends + POINTS, color=COLOR["area1"], lw=0)
-        axes.plot(ends, ends, color=COLOR["muted"], lw=0.8)
-        for row, color, marker in (("train", COLOR["s6"], "s"), ("test", COLOR["s1"], "o")):
-            theirs, ours = zip(*((n.theirs, n.ours) for n in numbers if n.row == row), strict=True)
-            style = {"ms": 5.5, "alpha": 0.85, "ls": "", "mew": 0}
-            axes.plot(theirs, ours, marker, color=color, label=row, **style)
-        axes.set(xlim=ends, ylim=ends, xlabel="printed in the paper, percent")
-        axes.set_ylabel("ours, percent")
-        axes.legend(loc="lower right")
-        return to_svg(figure, "agreement")
+    # 5.75 rem an inch: eleven points of matplotlib are 14 pixels, as the letters of a table.
+    return svg.replace("<svg", f'<svg style="width: {5.75 * figure.get_figwidth():.4g}rem"', 1)
 
 
 def grouped_dots(panels: Panels, name: str) -> str:

@@ -5,8 +5,6 @@ Scores are in percent, times in milliseconds.
 
 from __future__ import annotations
 
-from typing import Any
-
 from lincent._files import read_toml
 
 _DATA = read_toml("lincent.paper.study", "paper.toml")
@@ -19,7 +17,6 @@ RUNS_APPENDIX: int = _DATA["runs_appendix"]
 FQCC_TIME_RATIO: float = _DATA["fqcc_time_ratio"]
 SIZES: dict[str, list[int]] = _DATA["sizes"]
 MEAN_RANKS: dict[str, float] = _DATA["mean_ranks"]
-INTERPRETATIONS: dict[str, dict[str, Any]] = _DATA["interpretations"]
 KERNEL: dict[str, tuple[float, float]] = {k: (a, b) for k, (a, b) in _DATA["kernel"].items()}
 
 

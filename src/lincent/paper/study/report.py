@@ -17,7 +17,6 @@ from lincent._files import read_toml
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import means, pivot, select, wilcoxon
 from lincent.paper.study import figures, paper
-from lincent.paper.study.alternative_interpretations import effects, explanation
 from lincent.paper.study.compare_with_paper import (
     DISCRIMINATORS,
     POINTS,
@@ -29,7 +28,6 @@ from lincent.paper.study.compare_with_paper import (
     fqcc_times,
     kernel_runs,
     mean_ranks,
-    methods_with_fewer_splits,
     sets_of,
     tuned_scores,
 )
@@ -52,9 +50,6 @@ from lincent.report.blocks import (
 )
 from lincent.report.comparison import command_line, footer, settings_section, wall_time
 
-MAX_SENTENCES = 5
-"""Disagreements that are listed in the terminal."""
-NAN = float("nan")
 _PROSE: dict[str, str] = read_toml("lincent.paper.study", "report.toml")
 
 
@@ -66,10 +61,6 @@ def prose(name: str, **fields: Any) -> str:
 def reproduction_page(result: ExperimentResult) -> Page:
     """Return the report of the study of the paper."""
     numbers, config = agreements(result.frame), result.config
-    lead = None
-    if numbers:
-        svg, caption = figures.ours_and_theirs(numbers), prose("agreement-figure", points=POINTS)
-        lead = Figure("agreement", svg, "Ours against the paper's numbers", caption)
     sections = [
         conclusion_section(result),
         agreement_section(result, numbers),
@@ -79,7 +70,6 @@ def reproduction_page(result: ExperimentResult) -> Page:
         time_section(result, sets_of(result.frame)),
         kernel_section(result),
         example_section(result),
-        interpretation_section(result),
     ]
     facts = (
         ("Sets", f"{len({n.dataset for n in numbers})} of {len(paper.SETS)}"),
@@ -91,15 +81,13 @@ def reproduction_page(result: ExperimentResult) -> Page:
         "sets": tuple(config["sets"]) != paper.SETS and ",".join(config["sets"]),
         "parts": {*config["parts"]} != {*PARTS} and ",".join(config["parts"]),
     }  # fmt: skip
-    first = title, answer(result, numbers), lead, facts
-    return study_page(result, *first, sections, options)
+    return study_page(result, title, answer(result, numbers), facts, sections, options)
 
 
 def study_page(
     result: ExperimentResult,
     title: str,
     answer: tuple[str, ...],
-    lead: Figure | None,
     facts: tuple[tuple[str, str], ...],
     sections: Sequence[Section | None],
     options: dict[str, Any],
@@ -108,7 +96,7 @@ def study_page(
     facts += (("Fits", f"{result.config['fits']}"), ("Wall time", wall_time(result)))
     last = missing_section(result), settings_section(result, command_line("reproduce", **options))
     kept = tuple(section for section in (*sections, *last) if section is not None)
-    return Page(title, answer, lead, facts, kept, f"{paper.CITATION}. {footer(result)}")
+    return Page(title, answer, None, facts, kept, f"{paper.CITATION}. {footer(result)}")
 
 
 def answer(result: ExperimentResult, numbers: Sequence[Any]) -> tuple[str, str]:
@@ -139,25 +127,21 @@ def summary_lines(result: ExperimentResult) -> list[str]:
     import pandas
 
     numbers = agreements(result.frame)
-    far = disagreement_sentences(result.frame, numbers)
-    lines = [*answer(result, numbers), *far[:MAX_SENTENCES]]
-    if len(far) > MAX_SENTENCES:
-        lines.append(f"{len(far) - MAX_SENTENCES} more such numbers are in the report.")
-    table = 100 * means(result.frame, "test_paper_auc")
-    table = table.drop(columns=methods_with_fewer_splits(result.frame), errors="ignore")
-    sets = [code for code in paper.SETS if code in table.index]
-    if sets:
-        order = dict.fromkeys(m for m in (*paper.METHODS, *table.columns) if m in table.columns)
-
-        def cell(code: str, method: str) -> str:
-            ours = f"{table.at[code, method]:.1f}".replace("nan", "–")
-            if method not in paper.METHODS:
-                return ours
-            return f"{ours} ({paper.printed(code, 'test', method):.1f})"
-
-        cells = pandas.DataFrame({s: [cell(s, m) for m in order] for s in sets}, list(order))
+    far = disagreement_sentences(numbers)
+    lines = [*answer(result, numbers), *far[:5]]
+    if len(far) > 5:
+        lines.append(f"{len(far) - 5} more such numbers are in the report.")
+    if numbers:
+        cells = pandas.Series(
+            {
+                (n.method, n.dataset): f"{n.ours:.1f} ({n.theirs:.1f})"
+                for n in numbers
+                if n.row == "test"
+            }
+        )
+        table = cells.unstack().reindex(index=paper.METHODS, columns=sets_of(result.frame))
         lines += ["", "Hard-label AUC on held-out rows, percent (in brackets: the paper)"]
-        lines += cells.to_string().splitlines()
+        lines += table.dropna(how="all").fillna("–").to_string().splitlines()
     return lines + [f"Missing: {name}: {remedy}" for name, remedy in result.missing]
 
 
@@ -185,14 +169,9 @@ def conclusion_section(result: ExperimentResult) -> Section | None:
 def agreement_section(result: ExperimentResult, numbers: Sequence[Any]) -> Section:
     """Return the appendix table of the paper, ours with theirs in brackets."""
     blocks: list[Any] = [agreement_table(numbers, paper.SETS, paper.METHODS)]
-    far = disagreement_sentences(result.frame, numbers)
+    far = disagreement_sentences(numbers)
     if far:
-        intro = "The numbers farthest from the paper, and what was measured about why:"
-        blocks += [Paragraph(intro), Bullets(tuple(far))]
-    if numbers:
-        inside, runs = sum(n.within_error for n in numbers), paper.RUNS_APPENDIX
-        sentence = prose("agreement-error", inside=inside, total=len(numbers), runs=runs)
-        blocks.append(Paragraph(sentence))
+        blocks += [Paragraph("The numbers farthest from the paper:"), Bullets(tuple(far))]
     return Section("procedure-1", "Procedure 1: the paper's table", tuple(blocks))
 
 
@@ -204,11 +183,7 @@ def agreement_table(numbers: Sequence[Any], sets: Sequence[str], methods: Sequen
         theirs, n = paper.printed(*place, method), by_place.get((*place, method))
         if n is None:
             return Item(f"missing ({theirs:.2f})", None, "quiet")
-        hint = (
-            f"difference {n.difference:+.2f}, combined standard error {n.error:.2f}, {n.runs} runs"
-        )
-        mark = "" if n.within_points else "bad"
-        return Item(f"{n.ours:.2f} ({theirs:.2f})", n.ours, mark, hint)
+        return Item(f"{n.ours:.2f} ({theirs:.2f})", n.ours, "" if n.within_points else "bad")
 
     return tabulated(
         [(dataset, row) for dataset in sets for row in ("train", "test")],
@@ -218,7 +193,7 @@ def agreement_table(numbers: Sequence[Any], sets: Sequence[str], methods: Sequen
     )
 
 
-def disagreement_sentences(frame: Any, numbers: Sequence[Any]) -> list[str]:
+def disagreement_sentences(numbers: Sequence[Any]) -> list[str]:
     """Return a sentence for each number beyond 1.5 points or two combined standard errors."""
     far = [n for n in numbers if not (n.within_points and n.within_error)]
     sentences = []
@@ -228,7 +203,7 @@ def disagreement_sentences(frame: Any, numbers: Sequence[Any]) -> list[str]:
             errors = f"{n.errors:.1f} standard errors"
         sentences.append(
             f"{n.method} on {n.dataset}, {n.row}: {n.ours:.2f} against {n.theirs:.2f} "
-            f"({n.difference:+.2f}, {errors}): {explanation(frame, n)}."
+            f"({n.difference:+.2f}, {errors})."
         )
     return sentences
 
@@ -274,7 +249,7 @@ def time_section(
     medians = {s: times for s, times in medians.items() if "LCC" in times}
 
     def multiple(dataset: str, method: str) -> Item:
-        ours = float(medians[dataset].get(method, NAN)) / float(medians[dataset]["LCC"])
+        ours = float(medians[dataset].get(method, np.nan)) / float(medians[dataset]["LCC"])
         theirs = [paper.printed(dataset, "time", m) for m in (method, "LCC")]
         return Item(f"{ours:.2f} ({theirs[0] / theirs[1]:.2f})", ours)
 
@@ -287,44 +262,6 @@ def time_section(
         caption=prose("time"),
     )
     return Section("time", "Time", (table,))
-
-
-def interpretation_section(result: ExperimentResult) -> Section | None:
-    """Return what every other interpretation of the paper's text does to the test scores."""
-    import pandas
-
-    frame, sets = result.frame, sets_of(result.frame)
-    tables = [effects(frame, method, code, "test") for method in paper.METHODS for code in sets]
-    tables = [table for table in tables if len(table)]
-    if not tables:
-        return None
-    measured = pandas.concat(tables, ignore_index=True)
-    places = zip(measured["dataset"], measured["method"], strict=True)
-    theirs = [paper.printed(dataset, "test", method) for dataset, method in places]
-    for name in ("taken", "other"):
-        measured[f"{name} distance"] = (measured[name] - theirs).abs()
-
-    def largest(effects: Any) -> Any:
-        return effects.loc[effects["shift"].abs().idxmax()]
-
-    table = tabulated(
-        [effects for _, effects in measured.groupby(["method", "what"], sort=False)],
-        ("Method", lambda effects: effects["method"].iloc[0]),
-        ("Read with", lambda effects: text(effects["what"].iloc[0], "wrap")),
-        (
-            "Distance, taken#|mean absolute difference to the printed test numbers",
-            lambda effects: number(effects["taken distance"].mean(), 2),
-        ),
-        ("Distance, so#", lambda effects: number(effects["other distance"].mean(), 2)),
-        (
-            "Largest change#|points of hard-label AUC on test",
-            lambda effects: number(largest(effects)["shift"], 2, signed=True),
-        ),
-        ("on", lambda effects: largest(effects)["dataset"]),
-        ("Splits#", lambda effects: number(effects["runs"].min(), 0)),
-        caption=prose("interpretations"),
-    )
-    return Section("interpretations", "Other interpretations", (table,))
 
 
 def missing_section(result: ExperimentResult) -> Section | None:
@@ -353,11 +290,11 @@ def rank_section(result: ExperimentResult) -> Section | None:
     table = tabulated(
         scores.columns,
         ("Method", text),
-        ("Mean rank#", lambda m: number(ours.get(m, NAN), 2)),
+        ("Mean rank#", lambda m: number(ours.get(m, np.nan), 2)),
         ("paper#", lambda m: number(theirs[m], 2)),
         (
             "nested#|mean rank with selection inside the training part",
-            lambda m: number(inside.get(m, NAN), 2),
+            lambda m: number(inside.get(m, np.nan), 2),
         ),
         *((f"{s}#", lambda m, s=s: number(100 * scores.at[s, m], 2)) for s in sets),
         (
@@ -463,19 +400,6 @@ def example_section(result: ExperimentResult) -> Section | None:
     data = result.plot_data.get("example")
     if data is None:
         return None
-    numbers = tabulated(
-        (
-            ("beta 1", number(data["beta"][0], 4, signed=True)),
-            ("beta 2", number(data["beta"][1], 4, signed=True)),
-            ("objective", number(data["objective"], 4)),
-            ("duality gap", Item(f"{data['duality_gap']:.1e}", data["duality_gap"])),
-            ("AUC before", number(data["auc_before"], 3)),
-            ("AUC after", number(data["auc_after"], 3)),
-            (f"wrong of {len(data['codes'])}", number(data["wrong"], 0)),
-        ),
-        ("What", lambda item: item[0]),
-        ("Value#", lambda item: item[1]),
-    )
     svg, caption = figures.worked_example(data), prose("example", **data)
-    figure = Figure("example", svg, "The worked example of the paper", caption, numbers)
+    figure = Figure("example", svg, "The worked example of the paper", caption)
     return Section("example", "The worked example", (figure, Paragraph(prose("example-note"))))

@@ -1,14 +1,13 @@
 """Everything of the paper that can be run again, as one experiment.
 
-    procedure1        stratified 70/30 splits of seven sets at default parameters, for the paper's
-                      methods, the other forms of LCC, and modern baselines
-    procedure2        the 15-value grids on ten folds, for the paper's methods. It ranks the best
-                      mean over the test folds: selection and score use the same folds, which is
-                      optimistic. For the twin SVMs also with cost and ridge tuned apart
-    nested            the same methods with selection inside the training part
-    kernel            four shapes in the plane, five widths of the RBF kernel, chosen on the splits
-                      that give the score (as in the paper) and inside the training part
-    interpretations   what else the text could mean, on the same splits
+    procedure1   stratified 70/30 splits of seven sets at default parameters, for the paper's
+                 methods, the other forms of LCC, and modern baselines
+    procedure2   the 15-value grids on ten folds, for the paper's methods. It ranks the best
+                 mean over the test folds: selection and score use the same folds, which is
+                 optimistic
+    nested       the same methods with selection inside the training part
+    kernel       four shapes in the plane, five widths of the RBF kernel, chosen on the splits
+                 that give the score (as in the paper) and inside the training part
 
 Sets that are not on this machine are listed with the way to get them.
 """
@@ -23,18 +22,16 @@ import numpy as np
 
 from lincent.model_selection.comparison import find_methods
 from lincent.model_selection.experiment import Plan, Problem, plan_runs
-from lincent.model_selection.methods import TWINS, Method
+from lincent.model_selection.methods import Method
 from lincent.model_selection.runner import ExperimentResult, run_experiment
 from lincent.paper.datasets import DatasetNotFoundError, load_dataset
 from lincent.paper.seizure.subjects import HOW as SEIZURE_HOW
 from lincent.paper.study import paper
-from lincent.paper.study.alternative_interpretations import interpretation_plan
 from lincent.paper.study.figures import chosen_widths, example_plot_data, shape_plot_data
 
-PARTS = ("procedure1", "procedure2", "nested", "kernel", "interpretations")
+PARTS = ("procedure1", "procedure2", "nested", "kernel")
 SHAPES = ("Jain", "Spiral", "Circles", "Flame")
 SLOW = ("FQCC", "KernelLCC-box", "StructuralMPM")
-UNTIED = tuple(f"{code}-untied" for code in TWINS)
 VARIANTS = ("LCC-1NN", "LCC-1SV", *SLOW)
 DESCENDANTS = ("RegularizedLCC", "StructuredLCC")
 MODERN = (
@@ -59,8 +56,6 @@ class Extent:
         Splits of the nested procedure.
     kernel_runs : int, default=20
         Splits of the kernel test.
-    interpretation_runs : int, default=20
-        Splits of the alternative interpretations.
     slow_runs : int, default=100
         Splits of FQCC, KernelLCC and StructuralMPM, which cost more than all others together.
     """
@@ -70,12 +65,11 @@ class Extent:
     every: int = 1
     nested_runs: int = 10
     kernel_runs: int = 20
-    interpretation_runs: int = 20
     slow_runs: int = 100
 
 
 FULL = Extent()
-QUICK = Extent(5, 5, 7, 0, 2, 0, 1)
+QUICK = Extent(5, 5, 7, 0, 2, 1)
 
 
 def reproduce(
@@ -101,7 +95,7 @@ def reproduce(
     extent : Extent or None
         How much is run; overrides ``quick``.
     parts : iterable of str
-        Of "procedure1", "procedure2", "nested", "kernel" and "interpretations".
+        Of "procedure1", "procedure2", "nested" and "kernel".
     random_state : int
         Seed of the splits.
     **options
@@ -119,7 +113,7 @@ def reproduce(
             f"There is no part {sorted(unknown)[0]!r}: choose from {', '.join(PARTS)}."
         )
     extent = extent or (QUICK if quick else FULL)
-    everything = (*paper.METHODS, *VARIANTS, *UNTIED, *DESCENDANTS, *MODERN)
+    everything = (*paper.METHODS, *VARIANTS, *DESCENDANTS, *MODERN)
     available, missing = find_methods(everything if methods is None else methods)
     problems, absent = load_problems(sets)
     shapes, absent_shapes = load_problems(SHAPES) if "kernel" in parts else ([], [])
@@ -166,7 +160,6 @@ def load_problem(name: str, *, download_if_missing: bool = False) -> Problem:
     {'inner': 200, 'outer': 200}
     """
     data = load_dataset(name, download_if_missing=download_if_missing)
-    # Speakers are no groups here: the paper splits their recordings at random.
     return Problem(
         name=data.code or data.name,
         title=data.DESCR.splitlines()[0],
@@ -212,15 +205,12 @@ def make_plan(
         return [method for method in methods if method.code in codes]
 
     of_paper, kernel = among(paper.METHODS), ["KernelLCC-box"]
-    usual = [method for method in methods if method.code not in SLOW + UNTIED]
-    # 225 points on every fold are for the full study.
-    untied = among(UNTIED) if extent.every == 1 else []
+    usual = [method for method in methods if method.code not in SLOW]
     plan = Plan()
     for part, sets, which, procedure, n_splits, every in (
         ("procedure1", problems, usual, "holdout", extent.runs, 0),
         ("procedure1", problems, among(SLOW), "holdout", min(extent.runs, extent.slow_runs), 0),
         ("procedure2", problems, of_paper, "folds", extent.folds, extent.every),
-        ("procedure2", problems, untied, "folds", extent.folds, 1),
         ("nested", problems, of_paper, "nested", extent.nested_runs, 0),
         ("kernel", shapes, kernel, "holdout", extent.kernel_runs, 1),
         ("kernel", shapes, kernel, "nested", extent.kernel_runs, 0),
@@ -228,7 +218,4 @@ def make_plan(
         if part in parts and sets and n_splits:
             splits = {"n_splits": n_splits, "random_state": random_state}
             plan += plan_runs(sets, which, procedure, every=every, **splits)
-    if "interpretations" in parts and extent.interpretation_runs:
-        n_splits = min(extent.runs, extent.interpretation_runs)
-        plan += interpretation_plan(problems, of_paper, n_splits, random_state)
     return plan

@@ -2,7 +2,7 @@
 
 The paper's methods except SMP, which took it more than 300 s a fit; name SMP among the methods to
 run it under the time limit. Whole seizures go to one side of a split; interictal segments go one by
-one at random, as in the paper, or in blocks of consecutive ones, which avoids an optimistic bias.
+one at random, as in the paper.
 
 A folder that is not one of the twelve subjects (a substitute) runs as well and is kept apart: it
 has its own name and table, without a number of the paper.
@@ -11,7 +11,6 @@ has its own name and table, without a number of the paper.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from lincent.paper.datasets.registry import DatasetNotFoundError, cache_folder
 from lincent.paper.seizure import (
     SUBJECTS,
     EventShuffleSplit,
-    SkippedSegmentsWarning,
     SubjectFeatures,
     differences,
     extract_features,
@@ -43,40 +41,38 @@ METHODS = tuple(method for method in paper.METHODS if method != "SMP")
 CODES = tuple(subject.code for subject in SUBJECTS)
 
 
-def seizure_problem(
-    features: SubjectFeatures, interictal: str = "random", origin: str = ""
-) -> Problem:
+def seizure_problem(features: SubjectFeatures, origin: str = "") -> Problem:
     """Return a subject as a problem of the study, with its events as groups.
 
     Parameters
     ----------
     features : SubjectFeatures
-    interictal : {"random", "blocks"}
-        As in `EventShuffleSplit`.
     origin : str
         Where the recordings were read.
     """
     subject = find_subject(features.subject)
-    n_ictal = int((features.y == "ictal").sum())
+    ictal = features.y == "ictal"
     n_channels, rate = len(features.channels), features.rate
-    notes = list(features.notes)
-    if features.skipped:
-        notes.append(f"{len(features.skipped)} files were skipped: {features.skipped[0]}")
     title = f"{n_channels} channels, {rate:g} Hz, {features.n_events} events"
     if subject is None:
         name, licence = features.subject, ""
-        notes.insert(0, f"{name} is a substitute, not one of the paper's subjects.")
+        notes = [f"{name} is a substitute, not one of the paper's subjects."]
     else:
         name, licence = subject.code, "competition rules, no redistribution"
         title = f"{features.subject}, {title}"
-        counts = {"ictal": n_ictal, "interictal": len(features.y) - n_ictal}
-        notes += differences(subject, **counts, channels=n_channels, rate=rate)
+        counts = {"ictal": int(ictal.sum()), "interictal": int((~ictal).sum())}
+        notes = differences(subject, **counts, channels=n_channels, rate=rate)
+    if unknown := int(np.isnan(features.latency[ictal]).sum()):
+        notes.append(
+            f"{unknown} ictal segments have no latency; each is taken as part of the seizure "
+            "before it."
+        )
     return Problem(
         name,
         features.X,
         features.y,
         title=title,
-        groups=split_groups(features.y, features.events, interictal),
+        groups=split_groups(features.events),
         notes=tuple(notes),
         origin=origin,
         licence=licence,
@@ -90,8 +86,6 @@ def reproduce_seizure(
     subjects: Iterable[str] = (),
     methods: Iterable[Any] | None = None,
     runs: int = paper.RUNS_APPENDIX,
-    interictal: str = "random",
-    lenient: bool = False,
     random_state: int = 0,
     n_jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
@@ -110,10 +104,6 @@ def reproduce_seizure(
         None for the paper's but SMP.
     runs : int
         Splits; the paper has 50.
-    interictal : {"random", "blocks"}
-        One by one at random as in the paper, or by blocks of consecutive segments.
-    lenient : bool
-        Skip files that cannot be used and note their number.
     random_state : int, default=0
         Seed of the splits.
     n_jobs : int, default=1
@@ -139,13 +129,8 @@ def reproduce_seizure(
         subject = find_subject(name)
         if wanted and not wanted & {name.lower(), subject.code.lower() if subject else ""}:
             continue
-        with warnings.catch_warnings():
-            # The number of skipped files becomes a note of the problem.
-            warnings.simplefilter("ignore", SkippedSegmentsWarning)
-            features = extract_features(
-                path, cache=cache or cache_folder() / "eeg", lenient=lenient, n_jobs=n_jobs
-            )
-        problem = seizure_problem(features, interictal, str(path))
+        features = extract_features(path, cache=cache or cache_folder() / "eeg", n_jobs=n_jobs)
+        problem = seizure_problem(features, str(path))
         problems.append(problem)
         if log is not None:
             log(f"{problem.name}: {problem.title}, {problem.describe()['classes']}")
@@ -158,11 +143,10 @@ def reproduce_seizure(
             method.estimator.set_params(ridge=1e-6)  # singular covariances need a larger one
     names = {problem.name for problem in problems}
     absent = ", ".join(code for code in CODES if code not in names)
-    config = {"metric": "paper_auc", "runs": runs, "interictal": interictal}
     return run_experiment(
         "seizure",
         plan_runs(problems, available, n_splits=runs, random_state=random_state),
-        config | {"lenient": lenient, "root": Path(root).name},
+        {"metric": "paper_auc", "runs": runs, "root": Path(root).name},
         [*([(absent, HOW)] if absent else []), *missing],
         random_state=random_state,
         n_jobs=n_jobs,
@@ -211,14 +195,12 @@ def seizure_page(result: ExperimentResult) -> Page:
         ]
     sections += [_substitute_section(result, name) for name in substitutes]
     options = {"seizure": config["root"], "seed": str(config["seed"]), "runs": str(config["runs"])}
-    options |= {"interictal": config["interictal"], "lenient": config["lenient"]}
     facts = (
         ("Subjects", f"{len(subjects)} of 12"),
         ("Runs", f"{config['runs']} (paper: {paper.RUNS_APPENDIX})"),
-        ("Interictal", report.prose(f"seizure-{config['interictal']}")),
     )
     title = "Seizure detection: the paper's twelve subjects"
-    return report.study_page(result, title, answer(result), None, facts, sections, options)
+    return report.study_page(result, title, answer(result), facts, sections, options)
 
 
 def _data_section(result: ExperimentResult) -> Section:
@@ -241,14 +223,11 @@ def _data_section(result: ExperimentResult) -> Section:
 
 def _substitute_section(result: ExperimentResult, name: str) -> Section:
     """Return the scores on a substitute, apart from everything of the paper."""
-    scores = summarize(result.frame, name, "test_score_auc").set_index("method")
     table = tabulated(
         summarize(result.frame, name, "test_hard_auc").itertuples(),
         ("Method", lambda line: line.method),
         ("Hard-label AUC#", lambda line: number(100 * line.mean, 2)),
         ("sd over splits#", lambda line: number(100 * line.sd, 2)),
-        ("Score AUC#", lambda line: number(100 * scores["mean"][line.method], 2)),
-        ("sd over splits#", lambda line: number(100 * scores["sd"][line.method], 2)),
         ("Fit#", lambda line: seconds(line.seconds)),
         ("Runs#", lambda line: number(line.runs, 0)),
         ("Marked", lambda line: text(line.reason, "wrap")),
@@ -269,8 +248,4 @@ def summary_lines(result: ExperimentResult) -> list[str]:
             if name in CODES and line.method in METHODS:
                 shown += f" ({paper.printed(name, 'test', line.method):.2f})"
             lines.append(f"    {line.method:<8}{shown}")
-    if _split_names(result)[0]:
-        lines.append("Hard-label AUC on held-out seizures, percent; in brackets the paper's.")
-    else:
-        lines.append("Hard-label AUC on held-out events, percent.")
-    return lines
+    return [*lines, "Hard-label AUC on held-out events, percent; in brackets the paper's."]

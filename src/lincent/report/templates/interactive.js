@@ -320,7 +320,6 @@
     exp: unary(Math.exp), abs: unary(Math.abs),
     missing: unary((v) => (Number.isNaN(v) ? 1 : 0)),
     positive: unary((v) => (v > 0 ? 1 : 0)),
-    min: (x) => [Math.min(...x)],
     concat: (...parts) => Float64Array.from(parts.flatMap((part) => Array.from(part))),
     take: (x, columns) => columns.map((k) => x[k]),
     affine: (x, [matrix, constant]) => binary(timesMatrix(x, matrix), single(constant), (a, b) => a + b),
@@ -328,7 +327,7 @@
     clip: (x, [low, high]) => binary(binary(x, single(low), (v, bound) => (bound !== null && v < bound ? bound : v)), single(high), (v, bound) => (bound !== null && v > bound ? bound : v)),
     power: (x, degree) => Float64Array.from(x, (v) => v ** degree),
     fill: (x, values) => binary(x, single(values), (v, filler) => (Number.isNaN(v) ? filler : v)),
-    equal: (x, [values, tolerance]) => binary(binary(x, single(values), (a, b) => Math.abs(a - b)), single(tolerance), (a, near) => ((near === null ? a === 0 : a < near) ? 1 : 0)),
+    equal: (x, [values, tolerance]) => binary(binary(x, single(values), (a, b) => Math.abs(a - b)), single(tolerance), (a, near) => (a < near ? 1 : 0)),
     one_of: (text, [values, missing]) => values.map((value) => (value === (text === null ? missing : text) ? 1 : 0)),
     softmax: (x) => {
       const most = Math.max(...x), parts = Array.from(x, (v) => Math.exp(v - most)), total = parts.reduce((a, b) => a + b);

@@ -30,28 +30,16 @@ from functools import partial
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate
-from lincent.problems.centralization import Program, certify
+from lincent.problems.centralization import Certificate, Program, certify
 from lincent.problems.rounding import certify_with_rounding
 from lincent.solvers.lp import highs, interior_point, row_generation, scaling, screening, simplex
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls, Solution, Status, silent
 
 SOLVERS = ("auto", "interior-point", "highs")
-HIGHS_ENTRIES = 1_000_000
-"""Beyond this many entries HiGHS needs minutes; it is not tried as a fallback."""
-WHOLE_ENTRIES = 20_000_000
-"""Up to here what screening cannot finish is solved by the interior point."""
-WHOLE_SIDE = 20_000
-"""Rows or columns, whichever are fewer, up to which the interior point's matrix can be held."""
 PATIENT_SIDE = 6_000
-"""The same for wide sparse data, whose free features were identified and are nearly certified."""
-NEAR_ENOUGH = 1e-2
-"""Beyond ``PATIENT_SIDE`` a gap below this is the answer, and a warning names it."""
-PENALTY_STEPS = 4
-"""Penalties of hard constraints, each a hundred times the last, before HiGHS is asked."""
-ONE_POINT = 1e-6
-"""A separation this near to the largest leaves nearly one point, and no use for the simplex."""
+"""Rows or columns of wide sparse data, whichever are fewer, up to which an interior point follows
+where the free features were identified and are nearly certified."""
 
 Draws = np.random.Generator | Callable[[], np.random.Generator]
 """A generator, or a function that makes one: small problems draw nothing and need none."""
@@ -83,7 +71,8 @@ def _plain(program: Program) -> bool:
     size = float(np.abs(program.difference).max())
     return (
         1.0 / scaling.EXTREME <= size <= scaling.EXTREME
-        and scaling.TINY * reach <= program.separation < (1.0 - ONE_POINT) * reach
+        # Near the largest separation nearly one point is left, and no use for the simplex.
+        and scaling.TINY * reach <= program.separation < (1.0 - 1e-6) * reach
         and costs.min() > 0.0
         and costs.max(initial=0.0) < np.inf
         and (program.margin * float(costs.sum()) >= 1.0 or _unit(program) >= 1.0)
@@ -197,11 +186,13 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     if generated and not columns:
         reason = f"{shape}; the active rows were not identified" if identified else shape
         yield Route(row_generation.NAME, reason, lambda c: row_generation.solve(whole(), c))
-    fits = m * n <= WHOLE_ENTRIES if screened else min(m, n) <= WHOLE_SIDE
+    # Of larger data the interior point's matrix cannot be held.
+    fits = m * n <= 20_000_000 if screened else min(m, n) <= 20_000
     if solver == "interior-point" or (auto and fits):
         reason = f"{shape}; what was tried before falls short" if screened or generated else shape
         yield Route(interior_point.NAME, reason, lambda c: interior_point.exact(whole(), c))
-    if solver == "highs" or m * n <= HIGHS_ENTRIES:
+    # With more entries HiGHS needs minutes.
+    if solver == "highs" or m * n <= 1_000_000:
         reason = "asked for" if solver == "highs" else f"{shape}; the interior point falls short"
         yield Route(highs.NAME, reason, lambda c: highs.solve(whole(), c))
 
@@ -225,7 +216,8 @@ def _by_columns(program: Program, shape: str) -> Iterator[Route]:
         return solutions[0]
 
     yield Route(identification.COLUMNS, shape, columns)
-    if min(program.shape) > PATIENT_SIDE and solutions[0].relative_gap > NEAR_ENOUGH:
+    # A smaller gap of large data is the answer, and a warning names it.
+    if min(program.shape) > PATIENT_SIDE and solutions[0].relative_gap > 1e-2:
         reason = f"{shape}; the free features were not identified"
         yield Route(identification.ROWS, reason, lambda c: identification.solve_rows(whole(), c))
 
@@ -283,7 +275,7 @@ def _hard(program: Program, solver: str, controls: Controls, rng: Draws) -> Solu
     reach = program.largest_separation / program.margin
     iterations = 0
     controls = replace(controls, watch=None)  # of other objectives
-    for power in range(PENALTY_STEPS):
+    for power in range(4):  # penalties, before HiGHS is asked
         costs = np.where(hard, (1.0 + reach) * 100.0**power, program.costs)
         solution = _solve(replace(program, costs=costs), solver, controls, rng)
         iterations += solution.iterations

@@ -25,10 +25,6 @@ Groups = NDArray[np.integer[Any]]
 """The group of every row, in no more bytes than it takes."""
 
 
-WORTH = 0.05
-"""Fraction of repetitions from which on finding them all pays."""
-
-
 @dataclass(frozen=True)
 class Merged:
     """A program without repetitions, and the way back."""
@@ -86,7 +82,7 @@ def groups(rows: Rows | CompensatedMatrix) -> tuple[Index, Groups] | None:
     ordered = np.sort(key)
     distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
     del ordered
-    if len(distinct) > (1 - WORTH) * m:
+    if len(distinct) > 0.95 * m:  # for fewer repetitions finding them all does not pay
         return None
     group: Groups = np.searchsorted(distinct, key).astype(np.min_scalar_type(m))
     del key  # as long as the data

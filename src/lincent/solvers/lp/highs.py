@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from lincent.problems.arrays import Certificate, Vector
-from lincent.problems.centralization import Program, certify
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Certificate, Program, certify
 from lincent.solvers.lp.vertex import vertex_of_active_set
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -33,9 +33,6 @@ _STATUS = (
     Status.OPTIMAL, Status.ITERATION_LIMIT, Status.INFEASIBLE, Status.FAILED, Status.FAILED,
 )  # fmt: skip
 """By the numbers of ``linprog``."""
-ACTIVE = 1e-7
-"""Relative distance up to which a row is active: 150 degenerate programs (``tests/support``) are
-all certified with anything from 1e-9 to 1e-5."""
 
 
 def solve(program: Program, controls: Controls) -> Solution:
@@ -121,5 +118,6 @@ def _by_feature(program: Program, options: dict[str, Any]) -> Any:
 def _sharpen(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
     """Return the certificate of the point, or of the vertex next to it if that is better."""
     answer = certify(program, beta, alpha, t)
-    vertex = vertex_of_active_set(program, program, answer, ACTIVE)
+    # 150 degenerate programs (``tests/support``) are certified with any width from 1e-9 to 1e-5.
+    vertex = vertex_of_active_set(program, program, answer, width=1e-7)
     return vertex if vertex is not None and vertex.gap < answer.gap else answer

@@ -27,7 +27,7 @@ Robustness on real tables (collinear features, separable classes, coordinates at
 scaled and refined factorizations; slacks that start at the size of the data; separate keeping of
 the best primal and the best dual point; and the vertex that the iterates approach, which ends most
 solves early and with every digit right.  On small problems it is reached by pivots from the first
-useful iterate (crossover, see ``tableau``), on larger ones it is tried as soon as it shows
+useful iterate (crossover, see ``simplex``), on larger ones it is tried as soon as it shows
 (``vertex``).
 """
 
@@ -39,12 +39,12 @@ from dataclasses import replace
 import numpy as np
 
 from lincent import _threads
-from lincent.problems.arrays import Certificate, Vector
-from lincent.problems.centralization import ONLY_POINT, Program, certify
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import ONLY_POINT, Certificate, Program, certify
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.lp.duplicate_rows import solve_distinct
-from lincent.solvers.lp.tableau import crossover
+from lincent.solvers.lp.simplex import crossover
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.predictor_corrector import predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
@@ -67,19 +67,11 @@ LONG_ENOUGH = 0.5
 """The same on small problems, where a corrector must save more."""
 PATIENCE = 15
 """Steps in which the gap must halve."""
-PATIENCE_BELOW = 2
-"""The same where it is small enough for the caller."""
-PATIENCE_FAR = 6
-"""The same above ``STALLED_GAP``, where another start may do better."""
 STALLED_GAP = 0.1
-LATE = 0.5
-"""Seconds by which a step may end after the time limit."""
 VERTEX_BELOW = 1e-2
 """Relative gap from which on the vertex is guessed."""
 PIVOTS = 5
 """Pivots per column that a crossover may take."""
-CROSS_AGAIN = 1e-2
-"""Factor by which mu must fall before another crossover."""
 WORTH_CROSSING = 1e-6
 """The largest tol for which a vertex is worth its pivots."""
 TABLEAU_ENTRIES = 60_000
@@ -236,12 +228,13 @@ def _drive(
             status = Status.OPTIMAL
             break
         far = hurry and gap > STALLED_GAP
-        patience = PATIENCE_FAR if far else PATIENCE
-        if waiting > (PATIENCE_BELOW if gap <= enough else patience):
+        # Fewer where another start may do better, or where the gap is small enough for the caller.
+        if waiting > (2 if gap <= enough else 6 if far else PATIENCE):
             status = Status.STALLED
             break
-        # With thousands of features a step takes seconds and cannot be interrupted.
-        if controls.out_of_time(max(took - LATE, 0.0)):
+        # With thousands of features a step takes seconds and cannot be interrupted: it may end half
+        # a second late.
+        if controls.out_of_time(max(took - 0.5, 0.0)):
             status = Status.TIME_LIMIT
             break
         began = time.monotonic()
@@ -450,7 +443,7 @@ class InteriorPoint:
         Where steps are ``slow``, dependent features may be why: then least squares are tried.
         """
         if tol <= WORTH_CROSSING and self.mu() < self.cross_below:
-            self.cross_below *= CROSS_AGAIN
+            self.cross_below *= 1e-2  # mu must fall so far before another crossover
             return self._cross()
         if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
             # Least squares to a vertex take as long as several steps: not for a rough answer.

@@ -34,11 +34,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Rows, Vector
-from lincent.problems.centralization import Program, certify, lcc_program
+from lincent.problems.arrays import Rows, Vector
+from lincent.problems.centralization import Certificate, Program, certify, lcc_program
 from lincent.solvers.lp import dispatch, interior_point, screening, simplex
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
-from lincent.solvers.lp.tableau import Tableau
+from lincent.solvers.lp.simplex import Tableau
 from lincent.solvers.lp.vertex import active_hinges, vertex_of_active_set
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
 from lincent.sources.evaluation import Multipliers
@@ -47,15 +47,8 @@ SCALED, VERTEX, PIVOTS = "scaled", "vertex", "pivots"
 """Names of the shortcuts."""
 TRIED_GAP = 100.0
 """Times ``tol``: a scaled solution whose gap is expected to be larger is not certified."""
-PIVOT_ENTRIES, PIVOT_COLUMNS = 30_000, 64
-"""Sizes beyond which Newton steps, which pass many breakpoints at once, beat pivots ..."""
-FEW_CHANGES, TABLEAU_ENTRIES = 0.25, 4_000_000
-"""... but where so few hinges per column changed between the last two margins: at 1,600 x 500 those
-of the next take 10 to 160 pivots, a twentieth to half of an interior point's time."""
 REFRESH = 200
 """Pivots after which the tableau is recomputed, as their rounding errors add up."""
-SHORT_ENTRIES = 6_000
-"""Entries up to which call overhead dominates, and pivots have the least."""
 
 
 def solve_path(
@@ -169,8 +162,10 @@ class PathSolver:
         small, auto = _is_small(program.rows), self._is_auto(program)
         undecided = _undecided(program, last)
         turned = (last.projected < program.margin) != (last.projected < last.program.margin)
+        # Where few hinges changed between the last two margins, those of the next take 10 to 160
+        # pivots at 1,600 x 500, a twentieth to half of an interior point's time.
         few = auto and not small and MarginPivots.has_tableau(program)
-        few = few and last.changed_from(self._before) <= FEW_CHANGES * n
+        few = few and last.changed_from(self._before) <= n / 4
         if few or (auto and MarginPivots.is_applicable(program, int(np.count_nonzero(turned)))):
             weight = hinge_weights(last.program, last.certificate.beta, last.projected)
             solution = self._pivots.solve(program, last.certificate.beta, weight, self.controls)
@@ -281,13 +276,16 @@ class MarginPivots:
         """Return whether the tableau of all rows can be held."""
         m, n = program.shape
         local = not (program.rows.is_remote or program.rows.sparse)
-        return local and (m + 2 * n) * n <= TABLEAU_ENTRIES
+        return local and (m + 2 * n) * n <= 4_000_000
 
     @staticmethod
     def is_affordable(program: Program) -> bool:
-        """Return whether the tableau of all rows is small enough for many pivots."""
+        """Return whether the tableau of all rows is small enough for many pivots.
+
+        In a larger one Newton steps, which pass many breakpoints at once, are faster.
+        """
         m, n = program.shape
-        return m * n <= PIVOT_ENTRIES and n <= PIVOT_COLUMNS and MarginPivots.has_tableau(program)
+        return m * n <= 30_000 and n <= 64 and MarginPivots.has_tableau(program)
 
     @staticmethod
     def is_applicable(program: Program, turned: int) -> bool:
@@ -296,7 +294,8 @@ class MarginPivots:
         With fewer than five rows per column Newton steps have nothing to sum up.
         """
         m, n = program.shape
-        short = m * n <= SHORT_ENTRIES or m < 5 * n
+        # Up to 6,000 entries calls dominate, and pivots have the fewest.
+        short = m * n <= 6_000 or m < 5 * n
         return (short or turned <= 0.5 * n) and MarginPivots.is_affordable(program)
 
     def forget(self) -> None:

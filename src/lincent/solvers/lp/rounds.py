@@ -21,8 +21,8 @@ from dataclasses import replace
 import numpy as np
 
 from lincent import _threads
-from lincent.problems.arrays import AllRows, Certificate, Checked, EvaluatedRows, Vector
-from lincent.problems.centralization import Program
+from lincent.problems.arrays import AllRows, Checked, EvaluatedRows, Vector
+from lincent.problems.centralization import Certificate, Program
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.lp import interior_point, simplex
 from lincent.solvers.lp.smoothing import Evaluated
@@ -33,30 +33,13 @@ NAME = "screening"
 # Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``.
 TRUST = 4.0
 """Widths of the band that a coefficient may move by."""
-MOST_ROUNDS = 40
 GUESSED_ROUNDS = 8
 """Rounds from a guess; where it was not near, a sample is."""
 INNER_TOL = 0.2
 """Tolerance of a subproblem, in ``tol``; less, in a small box, where that was not enough."""
-ENOUGH = 0.4
-"""Gap that ends the rounds, in ``tol``: half is left for the rounding of the certificate."""
-STRICTER = 1e-3
-"""Factor on the tolerance of subproblems where no row is misplaced: a gap says little there, a
-vertex everything."""
-BAD = 0.5
-"""Fraction of the band misplaced from which on the step was too long."""
-SHORTER = 4.0
-"""Divisor of the trust region after such a step,"""
-LARGER = 1.5
-"""and factor on the band."""
 MOST_RETREATS = 8
-LONGER = 4.0
-"""Factor on the trust region after a step that it held back."""
 PATIENCE = 3
 """Rounds in which the gap must halve."""
-WIDER = 4
-"""Factor on the band after a stall."""
-MOST_WIDENINGS = 2
 
 
 def solve_subproblem(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
@@ -99,7 +82,7 @@ class Rounds:
         self.split = point.view.split(self.width)
         self.scale = self.split.rows.column_scale() if scale is None else scale
         self.radius = TRUST * self.width * (1.0 / self.scale if spread is None else spread)
-        self.most = GUESSED_ROUNDS if spread is None else MOST_ROUNDS
+        self.most = GUESSED_ROUNDS if spread is None else 40
         self.bounds = Bounds()
         self.bounds.offer_primal(point.objective, None)
         self.inner_tol = INNER_TOL * controls.tol
@@ -133,7 +116,7 @@ class Rounds:
             f"round {number + 1}", self.bounds.objective, gap,
             f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
         )  # fmt: skip
-        if gap <= ENOUGH * self.controls.tol:
+        if gap <= 0.4 * self.controls.tol:  # half is left for the rounding of the certificate
             return inner.iterations, Status.OPTIMAL
         if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
             return inner.iterations, Status.TIME_LIMIT
@@ -170,26 +153,26 @@ class Rounds:
     def _go_on(self, checked: Checked, held: int, gap: float) -> bool:
         """Prepare the next round; False where nothing is left to try."""
         band = self.split.rows.shape[0]
-        if checked.misplaced > BAD * band and self.retreats < MOST_RETREATS:
+        if checked.misplaced > band / 2 and self.retreats < MOST_RETREATS:
             # The model was followed to where it is void.  The rows that it missed there need not
             # matter here: take a band around the best point, and shorter steps.
             self.retreats += 1
-            self.radius = self.radius / SHORTER
-            self._widen(min(LARGER * band, band + 2 * checked.misplaced))
+            self.radius = self.radius / 4
+            self._widen(min(1.5 * band, band + 2 * checked.misplaced))
             return True
         self.gaps.append(gap)
         if held:
-            self.radius = self.radius * LONGER
-        elif not checked.misplaced:
-            self.inner_tol *= STRICTER
+            self.radius = self.radius * 4
+        elif not checked.misplaced:  # a gap says little there, a vertex everything
+            self.inner_tol *= 1e-3
         self.split = self.split.grow(checked)
         waited = len(self.gaps) > PATIENCE
         if waited and gap > self.gaps[-1 - PATIENCE] / 2:
-            if self.widenings == MOST_WIDENINGS:
+            if self.widenings == 2:
                 return False
             self.widenings += 1
             self.gaps.clear()
-            self._widen(WIDER * band)
+            self._widen(4 * band)
         return True
 
     def _widen(self, band: float) -> None:

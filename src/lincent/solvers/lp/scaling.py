@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Vector
-from lincent.problems.centralization import Program
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Certificate, Program
 from lincent.sources.dense import DenseRows
 
 EXTREME = 2.0**40

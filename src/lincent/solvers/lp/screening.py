@@ -45,30 +45,16 @@ from lincent.solvers.solution import Controls, Solution
 NAME = rounds.NAME
 
 # Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``.
-SMALL = 4000
-"""Rows up to which the interior point on the whole is as fast."""
 START_ROWS = 30
 """Rows per column in the first sample (fewer leave more for the Newton steps),"""
 START_MORE = 500
 """and further ones."""
-SAMPLE = 2.0
-"""Rows of the second sample, in (m^2 n)^(1/3)."""
 EXACT_ROWS = 30
 """Rows per column in the band of the exact solve."""
 COLUMNS = 100
-"""Columns beyond which a row costs more than its place in a sample or a band is worth;"""
-LEAST = 4.0
-"""at least so many rows per column remain."""
-WHOLE = 2.8
-"""Rows, in first samples, from which on a sample pays."""
-SECOND = 1 / 3
-"""Fraction of all rows that a second sample may have."""
+"""Columns beyond which a row costs more than its place in a sample or a band is worth."""
 NEWTON_STEPS = 7
 """Newton steps on all rows at most; each costs a pass."""
-MOST_UNDECIDED = 0.5
-"""Fraction of rows undecided after those steps above which all are solved at once."""
-NEAR_ROWS = 10
-"""Rows per column from a guess, which is closer than a sample."""
 NEAR_STEPS = 8
 TOL = 1e-3
 """Tolerance of the sample: its optimum is off by more than that."""
@@ -76,8 +62,6 @@ BAND = 4.0
 """Fraction of rows undecided after a sample, in sqrt(p n / sample)."""
 SKETCH_ROWS = 2000
 """Rows among which repetitions are looked for: a millisecond."""
-SKETCH_SHARE = 0.5
-"""Fraction of them that is distinct up to which a sort of all rows pays."""
 METRIC_COLUMNS = 8
 """Columns of R: eight measure a size to a quarter, sixteen to a sixth."""
 HEAVY = 3.0
@@ -85,8 +69,8 @@ HEAVY = 3.0
 
 
 def per_column(rows: int, n: int) -> int:
-    """Return so many rows for each of n columns; fewer where columns are many and rows costly."""
-    return int(max(rows * min(1.0, COLUMNS / n), LEAST) * n)
+    """Return so many rows for each of n columns; fewer, down to four, where columns are many."""
+    return int(max(rows * min(1.0, COLUMNS / n), 4.0) * n)
 
 
 def start_size(n: int) -> int:
@@ -96,7 +80,7 @@ def start_size(n: int) -> int:
 
 def sample_size(m: int, n: int) -> int:
     """Return the rows of the second sample, like (m^2 n)^(1/3): a decreasing fraction of m."""
-    return int(SAMPLE * (float(m) ** 2 * n) ** (1 / 3)) + 1
+    return int(2.0 * (float(m) ** 2 * n) ** (1 / 3)) + 1
 
 
 def undecided(m: int, n: int, sample: int, violating: float) -> int:
@@ -109,10 +93,11 @@ def undecided(m: int, n: int, sample: int, violating: float) -> int:
 def is_applicable(m: int, n: int, *, sparse: bool = False) -> bool:
     """Return whether the first sample is well below the whole.
 
-    With more than 100 columns active sparse rows are identified faster (``sparse``).
+    Up to 4,000 rows the interior point on the whole is as fast; with more than 100 columns active
+    sparse rows are identified faster (``sparse``).
     """
     first = START_ROWS * n + START_MORE if sparse else start_size(n)
-    return m > SMALL and m > WHOLE * first
+    return m > 4000 and m > 2.8 * first
 
 
 @dataclass(frozen=True)
@@ -130,14 +115,14 @@ def solve(
     whole = program.rows.all_rows(program.costs, program.margin)
     m, n = program.shape
     if start is not None:
-        few = max(NEAR_ROWS * n, whole.spare_rows)
+        few = max(10 * n, whole.spare_rows)  # a guess is closer than a sample
         point = evaluate(program, whole, program.feasible(start.beta), max(start.band, few // 2))
         point, steps = approach(program, whole, point, few, NEAR_STEPS, rng, controls.tell)
         search = Rounds(program, whole, point, controls)
         del point  # as long as the data, unlike what the search keeps of it
         return search.run(steps)
     second = min(sample_size(m, n), whole.most_sampled)
-    pays = 2 * start_size(n) < second <= SECOND * m
+    pays = 2 * start_size(n) < second <= m / 3
     k = second if pays else start_size(n)
     sample = Sample(program, *whole.sample(k, rng))
     merged = merge(program) if whole.on_host and sample.repeats(rng) else None
@@ -149,7 +134,7 @@ def solve(
         solution = interior_point.exact(merged.program.materialize(), controls)
         return merged.expand(replace(solution, solver=NAME))
     point, whole, metric, steps = _from_samples(program, whole, sample, k, controls, rng)
-    if whole.on_host and point.band > MOST_UNDECIDED * m:
+    if whole.on_host and point.band > m / 2:
         solution = interior_point.exact(program.materialize(), controls, point.beta)
         return replace(solution, solver=NAME, iterations=steps + solution.iterations)
     search = Rounds(program, whole, point, controls, metric.scale, metric.spread)
@@ -224,7 +209,7 @@ class Sample:
         """Return whether a few rows are mostly repetitions of each other; then so are all."""
         rows = self.program.rows.take(np.arange(min(SKETCH_ROWS, self.program.shape[0])))
         keys = rows.dot(rng.standard_normal(rows.shape[1]))
-        return len(np.unique(keys)) <= SKETCH_SHARE * len(keys)
+        return len(np.unique(keys)) <= 0.5 * len(keys)
 
     def subset(self, k: int, rng: np.random.Generator) -> Sample:
         """Return about k of these rows, or all where there are no more."""

@@ -17,53 +17,71 @@ this route small fits take half as long again (up to three times).
    that of ``smoothing``, in the box and above the separation.
 2. The rows nearest to the margin are the band.  The rest is summed up, each row on the side where
    it is: a violating row adds c_i (s - a_i.beta), the others nothing.
-3. Pivots (``tableau``) lead to the optimal vertex of the band, the others are evaluated there, and
+3. Pivots (below) lead to the optimal vertex of the band, the others are evaluated there, and
    those on the wrong side join the band.  When none is, the vertex is optimal for all rows.  Where
    many are, the band was too small: move towards the vertex as far as the objective
    falls, and take a larger band from there.
 
 What this cannot finish (mostly dependent features) goes on to the interior point.
+
+**Pivots.**  Everything in (P) that can bend or stop a line is a hinge: the rows, the two sides of
+the box and the separation, e_i = (a_i; unit_j; -unit_j; d) with right-hand sides h_i = (s; lo_j;
+-hi_j; sep).  Beyond its right-hand side a row costs c_i per unit and a constraint costs a penalty
+that is larger than any dual weight it can have, so (P) is
+
+    minimize over beta    g.beta + sum_i c_i (h_i - e_i.beta)_+
+
+A vertex is where n independent hinges, the basis B, are active.  With the residuals of the basis as
+coordinates, every hinge and the objective are affine; the tableau
+
+    T = [ E inv(B)   E beta - h ]          the hinges that are not active
+        [ lambda     objective  ]          lambda = (g - sum_{i violated} c_i e_i) inv(B)
+
+has them as rows.  The vertex is optimal when 0 <= lambda_k <= c_k for every k of the basis: lambda
+are the dual weights.  Otherwise hinge k leaves, upwards or downwards, and the objective falls until
+enough other breakpoints have been passed (the slope grows by c_i |rate_i| at each); the hinge at
+which it stops falling enters (the long-step rule of Barrodale and Roberts 1973).  A pivot is one
+rank-one change of T.
+
+The first basis is the one an interior point suggests (crossover; Megiddo 1991): the rows of E,
+weighted by how close each hinge is to active there, are eliminated with row pivoting, and the first
+n pivots are n independent hinges that are likely to be in the optimal basis.
+
+Right-hand sides are perturbed by a part in 1e9, so that no two rows tie: ties could make the pivots
+cycle.  A basis that is optimal with these is optimal without them, since the dual weights do not
+depend on h.
+
+Collinear and constant features leave directions in which nothing changes, and a vertex lies where
+they meet the box: at a coefficient of 1 for a feature without information.  There the dual weight
+of the box is zero.  Such sides are released, and the answer is the point nearest to the start that
+meets the other equations.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import lapack
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
 
-from lincent.problems.arrays import Certificate, Index, Matrix, Vector
-from lincent.problems.centralization import Program, certify
+from lincent.problems.arrays import Index, Matrix, Vector
+from lincent.problems.centralization import Certificate, Program, certify
+from lincent.problems.double_double import pair, product_sums
 from lincent.solvers.lp.duplicate_rows import merge
-from lincent.solvers.lp.tableau import crossover
+from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.dense import DenseRows
 
 NAME = "simplex"
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
 """Lengths along the discriminant direction among which the start is chosen."""
-RIDGE = 3e-9
-"""Of the diagonal of a Hessian, singular where features depend on each other: with less, equal ones
-drift apart by rounding; with more, the step is no longer exact."""
 TINY = 1e-300
 BLOCK = 2_048
 """Rows that are squared at a time: fresh memory for all of them costs more than the squares."""
 
 # Trade-offs, measured on the small and mid kinds of ``benchmarks/workloads.py``.
-MOST_ENTRIES = 700_000
-"""Entries beyond which reading all rows for each step no longer pays."""
-SMALL = 250_000
-"""Entries up to which a band may be too small by far."""
-FEW_ROWS = 8_000
-"""Rows up to which,"""
-MOST_ROWS = 1_500
-"""and rows per column up to which screening is no faster."""
-TALL = 20_000
-"""Rows from which on screening is as fast, steadier, and holds no copy of them."""
-MOST_COLUMNS = 64
-"""Columns beyond which pivots, n at a time, cost more than steps."""
-SAMPLE = 30
-"""Rows per column that define the discriminant direction."""
 DIRECTION_RIDGE = 1e-2
 """Fraction of the diagonal of A'CA that is added: the direction need not be exact."""
 FIRST_BAND = 16.0
@@ -78,38 +96,30 @@ STEPS = 16
 """Newton steps at most,"""
 FEW_STEPS = 2
 """and beside one for every two columns: what is left costs less by pivots."""
-GOOD = 0.6
-"""A length that shows that the band was wide enough."""
 POOR = 0.1
-"""A length that shows that it was not."""
-NEAR = 0.5
-"""Rows per column that change sides in a last step."""
-FLAT = 2e-4
-"""Relative gain of a step after which pivots take over."""
+"""A length that shows that the band was not wide enough."""
 SMALL_SIZE = 1e-3
 """Size of a row, in mean sizes, below which it counts as this."""
-FEW_VIOLATED = 0.005
-"""Fraction of rows violated up to which the box is the bound,"""
-VIOLATED_AT_CORNER = 0.05
-"""and up to which pivots begin at its vertex."""
 BAND = 10
 """Rows per column among which pivots are made: more cost, fewer miss some."""
 LEAST_BAND = 160
 """Rows that are in the band in any case."""
-PIVOTED_WHOLE = 6_000
-"""Entries up to which all rows are the band."""
-TIES_WHOLE = 30_000
-"""The same where rows repeat: ties make every round of pivots long."""
-FEW_WRONG = 0.5
-"""Fraction of the band on the wrong side above which the band was too small."""
-MANY_WRONG = 0.05
-"""Fraction of all rows on the wrong side above which, beyond ``SMALL``, screening is asked."""
-ROUNDS = 8
-"""Rounds of pivots, the last of them on all rows."""
 PIVOTS = 12
 """Pivots per column and round; collinear columns take that many."""
-REPEATED = 0.05
-"""Fraction of equal rows from which on they are merged."""
+
+# Of the pivots.
+PERTURBATION = 1e-9
+"""Of right-hand sides, relative to the mean distance: less lets ties cycle."""
+PENALTY = 1e3
+"""Times the largest dual weight that a side of the box can have."""
+OPTIMAL, EXACT = 1e-11, 3e-18
+"""Fraction of a cost by which a dual weight may be out of its range; and where that leaves a gap, a
+dozen rounding errors of a side's weight."""
+CLOSED = 1e-10
+"""Relative gap up to which the point nearest to the start is as good as the vertex."""
+NEAREST = 64
+"""Breakpoints that are sorted first; seldom are more passed."""
+
 Sizes = tuple[Vector, Vector]
 STEP_LENGTHS = np.array([0.0, 1.0, 0.6, 0.3, 0.1, 0.03])
 
@@ -117,11 +127,12 @@ STEP_LENGTHS = np.array([0.0, 1.0, 0.6, 0.3, 0.1, 0.03])
 def is_applicable(m: int, n: int) -> bool:
     """Return whether a dense program is so small that calls dominate its cost.
 
-    With fewer than three rows per column the classes are separable, and beta is at the box.
+    Beyond 700,000 entries reading all rows for each step no longer pays, beyond 64 columns pivots,
+    n at a time, cost more than steps, and with more rows screening is as fast and steadier.  With
+    fewer than three rows per column the classes are separable, and beta is at the box.
     """
-    few = m * n <= MOST_ENTRIES and m <= max(FEW_ROWS, MOST_ROWS * n)
-    few = few and m < TALL
-    return few and n <= MOST_COLUMNS and m >= 3 * n
+    few = m * n <= 700_000 and m <= max(8_000, 1_500 * n) and m < 20_000
+    return few and n <= 64 and m >= 3 * n
 
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
@@ -176,9 +187,9 @@ class BandPoint:
     def __init__(self, program: Program, start: Vector | None, sizes: Sizes | None = None) -> None:
         self.program, self.rows = program, program.rows.dense()
         self.scale, self.per_size = sizes or scales_and_sizes(self.rows)
-        # Integers tie, and a growing band would go through the ties every time.
-        merged = program.rows.merged
-        self.pivoted_whole = TIES_WHOLE if merged else PIVOTED_WHOLE
+        # Entries up to which all rows are the band: integers tie, and a growing band would go
+        # through the ties every time.
+        self.pivoted_whole = 30_000 if program.rows.merged else 6_000
         self.curvature = 0.5 * self.per_size * program.costs
         self.gain = 1.0  # of the last step, relative to the loss
         self.width = 0.0  # of the last band
@@ -194,7 +205,7 @@ class BandPoint:
     def _start(self) -> None:
         """Move to the best point along the discriminant direction, by a sample of the rows."""
         program, n = self.program, self.rows.shape[1]
-        part = slice(None, None, max(1, len(self.rows) // (SAMPLE * n)))
+        part = slice(None, None, max(1, len(self.rows) // (30 * n)))
         some, costs = self.rows[part], program.costs[part]
         gram = (some.T * costs) @ some
         diagonal = gram.diagonal().copy()
@@ -219,7 +230,7 @@ class BandPoint:
     def repeats(self) -> bool:
         """Return whether many rows are equal: their violations then are."""
         ordered = np.sort(self.missed)
-        return bool(np.count_nonzero(ordered[1:] == ordered[:-1]) > REPEATED * len(ordered))
+        return bool(np.count_nonzero(ordered[1:] == ordered[:-1]) > 0.05 * len(ordered))
 
     def approach(self, controls: Controls) -> int:
         """Take Newton steps towards the optimum; return how many."""
@@ -236,10 +247,10 @@ class BandPoint:
                 controls.tell(
                     f"{count:4d}  objective {self.objective():.10e}  {turned} rows turned"
                 )
-            close = length >= GOOD and turned <= NEAR * n and band <= 2.0 * least
+            close = length >= 0.6 and turned <= 0.5 * n and band <= 2.0 * least
             # From a start that no step leads away from, pivots are few.
             stuck = length == 0.0 and (self.started or band >= largest)
-            flat = length > POOR and self.gain <= FLAT
+            flat = length > POOR and self.gain <= 2e-4
             if close or stuck or flat or _late(controls):
                 break
             if length > POOR:
@@ -342,10 +353,10 @@ class BandPoint:
         Classes far apart have it near that vertex: hardly a row is violated here or there.
         """
         m, corner = len(self.rows), self.program.farthest_point
-        if np.count_nonzero(self.beyond) > FEW_VIOLATED * m:
+        if np.count_nonzero(self.beyond) > 0.005 * m:
             return self.beta
         missed = np.count_nonzero(self.rows @ corner < self.program.margin)
-        return corner if missed <= VIOLATED_AT_CORNER * m else self.beta
+        return corner if missed <= 0.05 * m else self.beta
 
     def multipliers(self) -> Vector:
         """Return the dual weights: c where a row is violated, else zero."""
@@ -369,8 +380,10 @@ def clipped_newton_point(
     largest = diagonal.max()
     if not largest > 0.0:
         return None
-    # Of each diagonal entry: a ridge for all would hold features of a small scale.
-    H.flat[:: len(H) + 1] += RIDGE * diagonal + 1e-16 * largest
+    # Where features depend on each other H is singular: with a smaller ridge equal ones drift apart
+    # by rounding, with a larger one the step is no longer exact.  Of each diagonal entry: a ridge
+    # for all would hold features of a small scale.
+    H.flat[:: len(H) + 1] += 3e-9 * diagonal + 1e-16 * largest
     new = beta
     for _ in range(moves):
         free = (~held).nonzero()[0]
@@ -402,7 +415,7 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
     band = max(BAND * n, LEAST_BAND)
     most = PIVOTS * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
-    for _ in range(ROUNDS):
+    for _ in range(8):  # the last on all rows
         if chosen is None:
             if controls.tell is not silent:
                 controls.tell(f"pivots among all {m} rows")
@@ -422,12 +435,12 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
         if count == 0:
             beyond[index] = answer.alpha
             return certify(program, answer.beta, beyond, answer.t)
-        if count <= FEW_WRONG * len(index):
+        if count <= len(index) / 2:
             near.stand(answer.beta, violation)
             chosen |= wrong
             box = near.beta
             continue
-        hopeless = m * n > SMALL and count > MANY_WRONG * m
+        hopeless = m * n > 250_000 and count > 0.05 * m  # screening is faster then
         if hopeless or _late(controls):
             return None
         # Too far for a band of this size: only part of the way is a descent.
@@ -435,3 +448,291 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
         band *= 3
         chosen, box = near.nearest(band), near.beta
     return None
+
+
+# Pivots
+
+
+def crossover(
+    program: Program, start: Vector, weight: Vector, most: int, unit: Vector | None = None
+) -> Certificate | None:
+    """Return the certified optimal vertex, or None if ``most`` pivots do not reach it.
+
+    ``weight`` has one positive number for each row, lower side, upper side and d, the larger the
+    likelier it is active; ``unit`` is the scale of the features where it is known.
+    """
+    tableau = Tableau(program, weight, unit)
+    if not tableau.usable:
+        return None
+    n = program.shape[1]
+    best: Certificate | None = None
+    while tableau.descend(most - tableau.pivots):
+        answer = tableau.certificate(start)
+        if best is None or answer.gap < best.gap:
+            best = answer
+        if best.relative_gap <= CLOSED:
+            return best
+        if not tableau.tighten():
+            if tableau.by_exact_weights(2 * n):
+                answer = tableau.certificate(start)
+                best = answer if answer.gap < best.gap else best
+            return best
+    return best
+
+
+class Tableau:
+    """The hinges and the objective, as seen from a vertex."""
+
+    def __init__(self, program: Program, weight: Vector, unit: Vector | None = None) -> None:
+        m, n = program.shape
+        rows, d = program.rows.dense(), program.difference
+        # The sides of the box in the scale of the rows, so that rates can be compared.
+        unit = program.rows.column_scale() if unit is None else unit
+        side = PENALTY * (np.abs(program.linear) + program.costs @ np.abs(rows)) / unit
+        total = float(side.sum()) / max(float(np.abs(d / unit).max()), 1e-300)
+        self.costs = np.concatenate([program.costs, side, side, [total]])
+        self.hinges = np.zeros((m + 2 * n + 1, n), order="F")
+        self.hinges[:m] = rows
+        column = np.arange(n)
+        self.hinges[m + column, column] = unit
+        self.hinges[m + n + column, column] = -unit
+        self.hinges[-1] = d
+        self.limits = np.empty(m + 2 * n + 1)
+        self.limits[m : m + n] = unit * program.lower
+        self.limits[m + n : -1] = -unit * program.upper
+        self._set_limits(program)
+        self.pivots, self.stuck, self.tolerance = 0, False, OPTIMAL
+        self.formed = 0  # pivots that were made when the tableau was formed
+        weight = np.sqrt(weight)
+        weight[m:-1].reshape(2, n)[:] /= unit
+        self.basis = independent_rows(self.hinges * weight[:, None])
+        self.usable = self._form()
+
+    def _set_limits(self, program: Program) -> None:
+        self.program = program
+        self.limits[: program.shape[0]] = program.margin
+        self.limits[-1] = program.separation
+
+    def _form(self) -> bool:
+        """Form the tableau at the vertex of the basis; False where the basis is singular."""
+        hinges, basis, self.formed = self.hinges, self.basis, self.pivots
+        count, n = hinges.shape
+        factor, pivots, info = lapack.dgetrf(hinges[basis])
+        if info != 0:
+            return False
+        self.T = np.empty((count + 1, n + 1), order="F")
+        np.matmul(hinges, lapack.dgetri(factor, pivots)[0], out=self.T[:-1, :n])
+        self.T[basis, :n] = 0.0
+        self.T[basis, np.arange(n)] = 1.0
+        return self._set_vertex()
+
+    def aim(self, program: Program, *, fresh: bool) -> bool:
+        """Move to the vertex that the basis has in a program of another margin.
+
+        Rates do not depend on right-hand sides, so they stay; ``fresh`` recomputes them, without
+        the rounding of the pivots that were made.
+        """
+        self._set_limits(program)
+        return self._form() if fresh else self._set_vertex()
+
+    def _set_vertex(self) -> bool:
+        """Compute the residuals of all hinges at the vertex, and the slopes of the objective."""
+        program, T, basis = self.program, self.T, self.basis
+        m, n = program.shape
+        limits = self.limits.copy()
+        beyond = T[:m, :n] @ limits[basis] - program.margin
+        # The perturbations of the hinges in the basis move the vertex.
+        self.perturbation = PERTURBATION * float(np.abs(beyond).sum()) / m
+        limits[:m] -= self.perturbation * _scattered(m)
+        T[:-1, n] = T[:-1, :n] @ limits[basis] - limits
+        T[basis, n] = 0.0
+        self.side = np.where(T[:-1, n] < 0, -1.0, 1.0)
+        # The lower sides of the box are hinges: they have the inverse of the basis, and the vertex.
+        per_unit = program.linear / self.hinges[m : m + n].diagonal()
+        T[-1] = per_unit @ T[m : m + n]
+        T[-1, n] += float(per_unit @ limits[m : m + n])
+        T[-1] -= np.where(self.side < 0, self.costs, 0.0) @ T[:-1]
+        return bool(np.isfinite(T[-1]).all())
+
+    def descend(self, most: int) -> bool:
+        """Pivot until the vertex is optimal; False if that takes more than ``most`` pivots."""
+        T, costs, basis, side = self.T, self.costs, self.basis, self.side
+        n = T.shape[1] - 1
+        multiplier, cost, columns = T[-1, :n], costs[basis], T[:-1, :n]
+        squares = np.einsum("ij,ij->j", columns, columns)
+        for _ in range(most + 1):
+            wrong = np.maximum(-multiplier, multiplier - cost)
+            wrong -= self.tolerance * cost
+            # Steepest edge: the objective falls most per length.
+            k = int((wrong / np.sqrt(squares)).argmax())
+            if not wrong[k] > 0.0:
+                return True
+            leaving, upwards, column = basis[k], multiplier[k] < 0, T[:, k].copy()
+            side[leaving] = 1.0 if upwards else -1.0
+            rate = side * column[:-1]
+            if upwards:
+                np.negative(rate, out=rate)
+            entering = self._pass_breakpoints(rate, -float(wrong[k]))
+            if entering < 0:
+                self.stuck = True
+                return False
+            if not upwards:
+                T[-1, k] -= cost[k]
+            if side[entering] < 0:
+                T[-1] += costs[entering] * T[entering]
+            change = T[entering].copy()
+            change[k] -= 1.0
+            change /= T[entering, k]
+            turn = change[:n]
+            product = column[:-1] @ columns
+            squares += turn * (turn * product[k] - 2.0 * product)
+            np.maximum(squares, 1.0 + turn * turn, out=squares)  # rounding
+            squares[k] = product[k] / T[entering, k] ** 2
+            column[-1] = T[-1, k]
+            # In place: T is in the order of columns.
+            blas.dger(-1.0, column, change, a=T, overwrite_a=1)
+            basis[k], cost[k] = entering, costs[entering]
+            self.pivots += 1
+            self._pivoted()
+        return False
+
+    def tighten(self) -> bool:
+        """Require dual weights as exact as rounding permits; False where they already are.
+
+        Where margins are small, dual weights are millions of times the objective, and the fraction
+        of one that is usually tolerated is a gap.  The tableau is recomputed, without the rounding
+        of the pivots that were made.
+        """
+        if self.tolerance == EXACT and self.pivots == self.formed:
+            return False
+        self.tolerance = EXACT
+        return self._form()
+
+    def by_exact_weights(self, most: int) -> bool:
+        """Pivot by dual weights with twice the digits; return whether the vertex has changed.
+
+        Of features that are equal up to rounding, the last digits of a sum decide which is at the
+        box, and on which side.
+        """
+        before, self.tolerance = self.pivots, 0.0
+        for _ in range(most):
+            self._set_exact_weights()
+            if self.descend(0) or self.stuck:
+                break
+        return self.pivots > before
+
+    def _set_exact_weights(self) -> None:
+        program, basis = self.program, self.basis
+        m, n = program.shape
+        beyond = (self.side[:m] < 0).nonzero()[0]
+        beyond = beyond[~np.isin(beyond, basis)]
+        rows, costs = program.rows.dense()[beyond], program.costs[beyond]
+        rest = pair(program.linear) + product_sums(rows, costs[:, None], axis=0).times(-1.0)
+        hinges = self.hinges[basis]
+        factor, pivots, _ = lapack.dgetrf(hinges)
+        first = lapack.dgetrs(factor, pivots, rest.value, trans=1)[0]
+        left = rest + product_sums(hinges, first[:, None], axis=0).times(-1.0)
+        self.T[-1, :n] = first + lapack.dgetrs(factor, pivots, left.value, trans=1)[0]
+
+    def _pivoted(self) -> None:
+        """Update an objective that depends on the vertex (``solvers.ramp``); here it does not."""
+
+    def _pass_breakpoints(self, rate: Vector, slope: float) -> int:
+        """Pass breakpoints while the objective falls; return the entering hinge, or -1."""
+        T, side, costs = self.T, self.side, self.costs
+        ahead = (rate > 1e-9 * rate[rate.argmax()]).nonzero()[0]  # slower ones divide by rounding
+        rate = rate.take(ahead)
+        when = side.take(ahead)
+        when *= T[:-1, -1].take(ahead)
+        when /= rate
+        rate *= costs.take(ahead)
+        if len(ahead) > 4 * NEAREST:
+            first = (when <= np.partition(when, NEAREST)[NEAREST]).nonzero()[0]
+            if slope + rate[first].sum() >= 0:
+                ahead, when, rate = ahead[first], when[first], rate[first]
+        order = when.argsort()
+        place = int(rate.take(order).cumsum().searchsorted(-slope))
+        if place == len(order):
+            return -1
+        passed = ahead.take(order[:place])
+        if place:
+            turned = side.take(passed)
+            T[-1] -= (turned * costs.take(passed)) @ T[passed]
+            side[passed] = -turned
+        return int(ahead[order[place]])
+
+    def certificate(self, start: Vector) -> Certificate:
+        """Return the vertex certified on (P) itself, without penalty and perturbation."""
+        program, basis = self.program, self.basis
+        m, n = program.shape
+        factor, pivots, _ = lapack.dgetrf(self.hinges[basis])
+        beta = lapack.dgetrs(factor, pivots, self.limits[basis])[0]
+        alpha = np.where(self.side[:m] < 0, program.costs, 0.0)
+        rows = basis[basis < m]
+        alpha[rows] = 0.0
+        rest = program.linear - program.rows.tdot(alpha)
+        multiplier = lapack.dgetrs(factor, pivots, rest, trans=1)[0]
+        alpha[rows] = multiplier[basis < m]
+        t = max(float(multiplier[basis == m + 2 * n].sum()), 0.0)
+        sides = (basis >= m) & (basis < m + 2 * n)
+        return self._certify(start, (beta, alpha, t), basis[sides] - m, multiplier[sides])
+
+    def _certify(
+        self,
+        start: Vector,
+        point: tuple[Vector, Vector, float],
+        at: NDArray[np.intp],
+        multiplier: Vector,
+    ) -> Certificate:
+        """Return the vertex, or the point nearest to the start without sides of zero weight."""
+        program, (beta, alpha, t) = self.program, point
+        if len(at) == 0:
+            return certify(program, beta, alpha, t)
+        m, n = program.shape
+        column = at % n
+        # Exactly: a solve beside rows of a larger scale leaves a digit or two.
+        beta[column] = np.where(at < n, program.lower[column], program.upper[column])
+        largest = self.costs[m : m + n] / PENALTY  # dual weight that a side can have
+        width = -self.limits[m : m + n] - self.limits[m + n : -1]
+        # A feature that can change less than 1e-13 of the objective has no say.
+        mute = largest * width <= 1e-13 * program.margin * float(program.costs.sum())
+        held = column[(multiplier > 1e-9 * largest[column]) & ~mute[column]]
+        if len(held) == len(column):
+            return certify(program, beta, alpha, t)
+        near, free, active = start.copy(), ~mute, np.zeros(m, dtype=bool)
+        near[held] = beta[held]
+        free[held], active[self.basis[self.basis < m]] = False, True
+        met = bool((self.basis == m + 2 * n).any())
+        nearest = to_vertex(program, near, alpha, t, active, free, met)
+        if nearest is not None and nearest.relative_gap > CLOSED:
+            # The way from the start was long: its rounding is a gap if the point is small.
+            nearest = to_vertex(program, nearest.beta, nearest.alpha, nearest.t, active, free, met)
+        if nearest is not None and nearest.relative_gap <= CLOSED:
+            return nearest
+        # A row was passed on the way to the nearest point, beyond which the vertex is not optimal.
+        # Objectives show that also where rounding of dual weights is most of both gaps.
+        vertex = certify(program, beta, alpha, t)
+        if nearest is None or vertex.gap < nearest.gap:
+            return vertex
+        worse = nearest.objective - vertex.objective
+        return vertex if worse > CLOSED * max(1.0, abs(vertex.objective)) else nearest
+
+
+@lru_cache(maxsize=16)
+def _scattered(m: int) -> Vector:
+    """Return m different numbers between 0 and 1, neighbors far apart (golden ratio)."""
+    numbers = np.asarray(np.arange(1, m + 1) * 0.6180339887498949 % 1.0, dtype=np.float64)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def independent_rows(weighted: Matrix) -> NDArray[np.intp]:
+    """Return n independent rows, heavy ones first: the pivots of an elimination."""
+    n = weighted.shape[1]
+    if n == 0:
+        return np.empty(0, dtype=np.intp)
+    _, pivots, _ = lapack.dgetrf(np.asfortranarray(weighted), overwrite_a=1)
+    order = np.arange(len(weighted))
+    for i, p in enumerate(pivots[:n].tolist()):
+        order[i], order[p] = order[p], order[i]
+    return order[:n].copy()

@@ -26,28 +26,12 @@ from lincent.problems.centralization import Program
 from lincent.solvers.lp.simplex import clipped_newton_point
 
 # Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``.
-HESSIAN_ROWS = 50
-"""Rows per column that make the Hessian good enough; more are sampled."""
-HESSIAN_ENTRIES = 40_000
-"""Entries that cost nothing in any case: categories can be rare."""
-COLUMNS = 100
-"""Columns beyond which fewer rows for each do: a row costs n times as much."""
 LENGTHS: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)
 """Lengths tried where a full step overshoots."""
 FURTHER: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Lengths tried where beta only grows."""
-SHRINK = 0.25
-"""Factor on the band after a step: quadratic convergence allows no less."""
-ASTRAY = 0.05
-"""Rows, of the band, that a step may move past it for the band to shrink."""
-LOST = 1.0
-"""The same for the band to grow again: it was too narrow for the step."""
-GROW = 2.0
-"""Factor on the band then."""
 STEADY = 0.1
 """Fraction of the objective that a step may change for the point to be near."""
-SETTLED = 0.02
-"""The same for the last band to be that of the exact solve."""
 
 
 @dataclass
@@ -104,16 +88,18 @@ def approach(
             f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
             f"band {near.band}, {crossed:.0f} crossed, step {length:g}"
         )
-        still, lost = length == 0.0, length < 1.0 and crossed > LOST * near.band
+        # Lost: the band was too narrow for the step.
+        still, lost = length == 0.0, length < 1.0 and crossed > near.band
         if astray and still:  # this band is too wide and the last one was too narrow
             break
         astray = still and lost
         if lost:
-            closer = replace(closer, band=min(int(GROW * near.band), widest))
+            closer = replace(closer, band=min(2 * near.band, widest))
         elif still or _steady(program, near, closer):
-            settled = near.band <= few and (still or crossed <= SETTLED * near.band)
-            if still or crossed <= ASTRAY * near.band:
-                closer = replace(closer, band=max(int(SHRINK * near.band), few))
+            settled = near.band <= few and (still or crossed <= 0.02 * near.band)
+            if still or crossed <= 0.05 * near.band:
+                # Quadratic convergence allows no faster decrease.
+                closer = replace(closer, band=max(near.band // 4, few))
         near = closer
     return near, taken
 
@@ -165,7 +151,8 @@ def newton_step(
     if not width > 0:
         return None
     n = program.shape[1]
-    rows = HESSIAN_ROWS * min(1.0, COLUMNS / n) * n
-    most = int(max(rows, HESSIAN_ENTRIES / n))
+    # Fifty rows per column make the Hessian good enough, and fewer beyond 100 columns, where a row
+    # costs n times as much; 40,000 entries cost nothing in any case, and categories can be rare.
+    most = int(max(50 * min(n, 100), 40_000 / n))
     combined, H = view.smoothed(width, most, rng)
     return clipped_newton_point(program, view.beta, program.linear - combined, H)

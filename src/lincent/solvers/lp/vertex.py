@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, lstsq
 
-from lincent.problems.arrays import Certificate, Mask, Matrix, Vector
-from lincent.problems.centralization import Program, certify
+from lincent.problems.arrays import Mask, Matrix, Vector
+from lincent.problems.centralization import Certificate, Program, certify
 
 ACTIVE = 1e-9
 """Relative distance up to which a row or a side is active."""

@@ -49,25 +49,15 @@ CG_SHARE = 0.1
 """The residual that conjugate gradients may leave far from the solution."""
 FIRST_SHARE = 1e-3
 """The residual of the first step, from which all others begin."""
-FIRST_PRODUCTS = 0.04
-"""Products, per feature, after which the first step is left as it is and exact ones follow: 7
-to 9 are enough where features hardly depend on each other, 150 are not where they do."""
 LIGHT_SHARE = 0.15
 """Products with all samples, per feature, after which exact steps follow: 30 to 100 are enough
 at 5,000 x 1,000 where features hardly depend on each other; an exact step costs more."""
-LIGHT_ACTIVE = 0.33
-"""The share of active samples from which on products are cheaper than a matrix."""
 CHANGED_ORDER = 300
 """From this order on samples that change are taken into the last factor,"""
 CHANGED_SHARE = 0.3
 """while no more than this many, per feature, have changed since it was computed."""
-DUAL_SHARE = 0.75
-"""Active samples, per feature, up to which their products with each other are less work than a
-matrix of the features."""
 BLOCK_ROWS = 2048
 """Rows of a block from which a Gram matrix is added up: no second array of all rows."""
-GATHERED = 0.5
-"""With a smaller fraction of rows in use, these are copied for a product."""
 SINGLE_ORDER = 300
 """From this order on a Hessian of single precision is factored in it: 0.4 of the time at 2,000,
 if the least pivot (of a unit diagonal) is above 0.01."""
@@ -114,7 +104,7 @@ class SelectedColumns(DenseRows):
     def cross(self, weight: Vector, index: Index) -> Matrix:
         """Return ``gram``, of these columns with all."""
         used, array = np.flatnonzero(weight), self.by_column
-        if len(used) < GATHERED * len(weight):
+        if len(used) < len(weight) / 2:
             array, weight = array.take(used, axis=1), weight[used]
         return np.asarray(array @ (array[index] * weight).T)
 
@@ -358,7 +348,8 @@ class Exact:
                 if self.changed.count + more <= CHANGED_SHARE * n:
                     sign = np.where(active[index], 1.0, -1.0)
                     return self.changed.step(index, sign, point.gradient, point.slope)
-            if np.count_nonzero(active) <= DUAL_SHARE * n:
+            # Products of so few with each other are less work than a matrix of the features.
+            if np.count_nonzero(active) <= 0.75 * n:
                 return self.dual.step(point)
         return self.factored(active).solve(point.gradient, point.slope)
 
@@ -462,7 +453,9 @@ class TruncatedFirst:
     def __init__(self, program: RegularizedProgram) -> None:
         self.program, self.light = program, Truncated(program)
         self.exact = Exact(program, rough=True)
-        self.light.limit = FIRST_PRODUCTS * program.shape[1]
+        # Of the first step 7 to 9 products are enough where features hardly depend on each other,
+        # and 150 are not where they do.
+        self.light.limit = 0.04 * program.shape[1]
         self.light.share = FIRST_SHARE
         self.cheap, self.close = True, False
 
@@ -471,7 +464,7 @@ class TruncatedFirst:
         return self.exact.coarse
 
     def step(self, point: Evaluation) -> tuple[Vector, float]:
-        if np.count_nonzero(point.active) < LIGHT_ACTIVE * len(point.active):
+        if np.count_nonzero(point.active) < 0.33 * len(point.active):
             self.cheap = False
         if not self.cheap:
             return self.exact.step(point)

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Certificate
 from lincent.problems.regularized import DualSums, RegularizedProgram
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.line_search import Bracket
@@ -30,20 +31,10 @@ from lincent.solvers.newton.start import block_pivoting, first_step
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "newton"
-FULL_STEP = 0.5
-"""A full step is taken if the slope at its end is this share of the slope at its start."""
-ENOUGH_SLOPE = 0.1
-"""A line search ends where the slope is this share of the slope at its start."""
-SHORT = 0.1
-"""A step is cut short if less than this share of it is taken."""
-PATIENCE = 5
-"""Steps without progress after which a solve has stalled."""
 STILL = 1e-13
 """A relative fall of the objective that is rounding."""
 LAST_DIGITS = 1e-15
 """The share of a number that its last few bits are."""
-CACHE_ENTRIES = 8_000_000
-"""Up to this many entries two products with the samples cost little more than one sweep."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +83,7 @@ def newton_loop(
             status = Status.OPTIMAL if gap <= controls.tol else None
         else:
             status = stop(steps, gap, point)
-        if status is None and since >= PATIENCE:
+        if status is None and since >= 5:
             status = Status.STALLED
         elif status is None and controls.out_of_time():
             status = Status.TIME_LIMIT
@@ -231,8 +222,8 @@ def _begin(
         return block_pivoting(evaluator, curvature, controls, start.beta, start.t)
     if not program.free:
         return evaluator.at(start.beta, 0.0)
-    if program.shape[0] * program.shape[1] > CACHE_ENTRIES:
-        return evaluator.at(start.beta, start.t)
+    if program.shape[0] * program.shape[1] > 8_000_000:
+        return evaluator.at(start.beta, start.t)  # two products would cost more than one sweep
     # Close to the solution the gap is mostly what t is off, and the best t needs no further pass.
     projected = program.rows.dot(start.beta)
     return evaluator.at(start.beta, best_threshold(program, projected, start.t), projected)
@@ -243,7 +234,7 @@ def _advance(
 ) -> Evaluation:
     step, shift = curvature.step(point)
     end = evaluator.at(point.beta + step, point.t + shift)
-    enough = FULL_STEP * abs(point.descent(step, shift))
+    enough = abs(point.descent(step, shift)) / 2
     rounding = STILL * abs(point.objective)
     length = 1.0
     # Without an active sample there is no curvature, and the step leaves the threshold where it is.
@@ -255,7 +246,7 @@ def _advance(
         place, length = _along(evaluator.program, point, end, shift, uneven)
         # Beyond both ends their rounding errors grow, from step to step: project again.
         end = evaluator.at(place.beta, place.t, None if length > 1.0 else place.projected)
-    curvature.learn(point, end, length < SHORT)
+    curvature.learn(point, end, length < 0.1)
     return end
 
 
@@ -278,7 +269,7 @@ def _along(
     slope = float(origin.beta @ step) - place.sums.work
     if slope >= 0.0:  # the best threshold was all there was to gain
         return place, 0.0
-    bracket, enough = Bracket(slope), ENOUGH_SLOPE * abs(slope)
+    bracket, enough = Bracket(slope), 0.1 * abs(slope)
     length, guess = 1.0, origin.t + shift
     for _ in range(60):
         beta = origin.beta + length * step

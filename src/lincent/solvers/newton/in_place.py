@@ -48,14 +48,7 @@ SAMPLES = 100
 WORK = 100
 """or as many as take this many products for each sample and feature, about what computing a kernel
 feature takes: of 400,000 samples with 300 features a pass with all is half as long again as with a
-tenth, and four passes do where ten did;"""
-WORTH = 0.25
-"""a larger share spares little."""
-FINER = 1e-2
-"""Newton's last step goes far beyond the gap asked for; so must one by a share of the samples, or
-its result would depend on which samples were in it."""
-SLOW, GROWTH = 0.1, 4.0
-"""A step that leaves more than this share of the gap makes the share of samples so much larger."""
+tenth, and four passes do where ten did."""
 
 Loop = Generator[Any, Any, Any]
 
@@ -212,7 +205,7 @@ def _loop(
 ) -> Generator[JointPoint, JointSums, Walk]:
     """Ask for sums at one point after the other until the gap is small; return the walk."""
     share = max(SAMPLES * start.size / max(samples, 1), WORK / start.size)
-    share, before = share if share < WORTH else 1.0, np.inf
+    share, before = share if share < 0.25 else 1.0, np.inf  # a larger one spares little
     start = start.copy()
     if structure.rules > 1:  # what all classifiers have in common has no effect, and is left out
         start[-1] -= start[-1].mean()
@@ -231,14 +224,16 @@ def _loop(
             length /= 2
         if end.objective < point.objective or share == 1.0:
             return end
-        share = min(1.0, GROWTH * share)  # more samples must say where to go from here
+        share = min(1.0, 4.0 * share)  # more samples must say where to go from here
         return (yield from ask(point.position))
 
     def stop(steps: int, gap: float, point: _Point) -> Status | None:
         nonlocal share, before
-        slow, before = gap > SLOW * before, gap
-        share = min(1.0, GROWTH * share) if slow else share
-        fine = share == 1.0 or slow or gap <= FINER * limits.tol
+        slow, before = gap > 0.1 * before, gap
+        share = min(1.0, 4.0 * share) if slow else share
+        # Newton's last step goes far beyond the gap asked for; so must one by a share of the
+        # samples, or its result would depend on which samples were in it.
+        fine = share == 1.0 or slow or gap <= 1e-2 * limits.tol
         return Status.OPTIMAL if gap <= limits.tol and fine else None
 
     first = yield from ask(start)

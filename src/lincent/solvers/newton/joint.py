@@ -43,10 +43,6 @@ FORMED = 600
 """Up to this many columns, of all problems together, Hessians are formed."""
 PAIRS = 2500
 """Up to so many active pairs of sample and class their matrix, of 50 MB, is formed."""
-CG_SHARE = 0.1
-"""A step is solved until this share of the gradient is left; less near the solution."""
-FULL_STEP = 0.5
-"""A length will do where the slope along the step, still downward, is this share of the first."""
 DIRECT_STEPS = 25
 """After so many steps C rises from a small one.  At a large C few samples are active, and steps
 zigzag between them: on 45 samples of 46 features and C = 10,000, 200 steps end at a gap of 0.1, and
@@ -177,7 +173,7 @@ class JointSolution:
 
     @property
     def relative_gap(self) -> Vector:
-        """The relative gap of each problem, as ``problems.arrays.relative_gap``."""
+        """The relative gap of each problem, as ``centralization.relative_gap``."""
         gap = np.maximum(self.objective - self.bound, 0.0)
         return np.asarray(gap / np.maximum(1.0, np.abs(self.objective)))
 
@@ -383,7 +379,7 @@ class _Walk:
         self.spent, light = 0.0, self.design.light
         first = self._inner(self.gradient, self._precondition(self.gradient))
         left = float(np.sqrt(self.left(self.objective()).max()))
-        goal = first * min(CG_SHARE, left) ** 2
+        goal = first * min(0.1, left) ** 2  # of the gradient; less near the solution
 
         def multiply(direction: Matrix) -> Matrix:
             self.spent += 3.0 * self.scores.size * len(self.rules)
@@ -414,7 +410,7 @@ class _Walk:
         length = np.ones_like(start)
         end = self._end(length, move, change)
         for _ in range(30):
-            done = (end.slope >= FULL_STEP * start) & (end.slope <= -0.1 * start)
+            done = (end.slope >= 0.5 * start) & (end.slope <= -0.1 * start)
             if np.all(done):
                 break
             trials = zip(brackets, length, end.slope, done, strict=True)

@@ -37,10 +37,6 @@ from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluation, Evaluator
 from lincent.solvers.solution import Controls
 
-LENGTH_SAMPLES = 500
-"""So many samples know the length of the first step."""
-BELOW = 0.02
-"""Share of samples beyond the lower margin from which on the loss is not that of a square."""
 SETS = 40
 """Sets of block pivoting at most; 3 to 20 are usual."""
 DEEP = 1e6
@@ -70,7 +66,7 @@ def _best_length(
     program: RegularizedProgram, square: float, projected: Vector, t: float
 ) -> tuple[float, float]:
     """Return s and t, by Newton's method on every k-th sample; at least as good as a full step."""
-    every = max(1, len(projected) // LENGTH_SAMPLES)
+    every = max(1, len(projected) // 500)  # so many know the length
     p, sign, costs = (v[::every].copy() for v in (projected, program.sign, program.costs))
     square *= float(costs.sum()) / float(program.costs.sum())
     length, best, lowest = 1.0, (1.0, t), np.inf
@@ -109,7 +105,7 @@ def _is_separated(program: RegularizedProgram, z: Vector, curvature: Curvature) 
     """Return whether next to no samples are beyond the lower margin (none, if steps are cheap)."""
     if isinstance(curvature, TruncatedFirst) and not curvature.cheap:
         return False  # dependent features: each set would need a matrix of its own
-    most = 0.0 if isinstance(curvature, Exact) else BELOW
+    most = 0.0 if isinstance(curvature, Exact) else 0.02
     return int(np.count_nonzero(z <= program.low)) <= most * len(z)
 
 

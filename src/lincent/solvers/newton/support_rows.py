@@ -29,19 +29,9 @@ from lincent.solvers.newton.evaluation import Mask
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.dense import DenseRows
 
-# When few samples decide, and how many are looked at; rounds of 5,000 x 1,000 counted.
-FEW = 0.1
-"""Samples short of the margin at the start, of all, from which on too many may decide,"""
-APART = 1e-3
-"""unless the objective there is below this share of what beta = 0 costs."""
 NEAR = 150
 """Samples of the first choice beside those, and samples that join at most (or half as many as
 there are)."""
-SUPPORTING = 0.35
-"""Samples with a dual weight, per feature (and ``near`` more), from which on exact steps over
-all samples are cheaper."""
-FEW_BESIDE = 2.0
-"""Samples of a choice, per feature, up to which their mutual products are less work."""
 
 
 class _WorkingSet:
@@ -51,7 +41,7 @@ class _WorkingSet:
         self.program, self.index = program, index
         self.rows: Matrix = program.rows.take(index).dense()
         self.outer: Matrix | None = None
-        if len(index) <= FEW_BESIDE * program.shape[1]:
+        if len(index) <= 2 * program.shape[1]:  # their mutual products are less work
             self.outer = self.rows @ self.rows.T
 
     def change(self, keep: Mask, joining: Index) -> None:
@@ -104,8 +94,8 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
             return ended(Status.TIME_LIMIT, rounds)
         supporting = u[chosen.index] > 0.0
         count = np.count_nonzero(supporting)
-        if count > NEAR + SUPPORTING * program.shape[1]:
-            return None
+        if count > NEAR + 0.35 * program.shape[1]:
+            return None  # exact steps over all samples are cheaper
         short = u > 0.0
         short[chosen.index] = False
         if count > 0.9 * len(supporting) and np.count_nonzero(short) > 0.4 * len(short):
@@ -120,10 +110,11 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
 def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
     """Return the samples short of the margin and some close to it, or None if those are many."""
     z = program.positions(program.rows.dot(at.beta), at.t)
-    short, few = int(np.count_nonzero(z < program.high)), int(FEW * len(z))
+    short, few = int(np.count_nonzero(z < program.high)), len(z) // 10
     if short > few:
-        apart = APART * program.loss(np.zeros_like(z), program.dual_weights(np.zeros_like(z)))
-        if program.primal(at.beta, z, program.dual_weights(z)) > apart:
+        # Unless the objective is far below that of beta = 0, too many may decide.
+        zero = program.loss(np.zeros_like(z), program.dual_weights(np.zeros_like(z)))
+        if program.primal(at.beta, z, program.dual_weights(z)) > 1e-3 * zero:
             return None
         short = few
     sides = [_worst(z, np.flatnonzero(program.sign == side), 1) for side in (-1.0, 1.0)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.problems.arrays import Certificate
+from lincent.problems.centralization import Certificate
 from lincent.solvers.lp import highs, interior_point
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.lp.sparse.hinges import WorkingSet

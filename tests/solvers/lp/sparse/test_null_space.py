@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lincent.problems.arrays import Certificate
+from lincent.problems.centralization import Certificate
 from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp.sparse import null_space
 from lincent.solvers.lp.sparse.compensated import CompensatedMatrix

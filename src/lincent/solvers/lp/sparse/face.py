@@ -37,8 +37,6 @@ from lincent.solvers.solution import Controls
 
 ZERO = 1e-9
 """Slopes of this fraction of the largest are zero; dual weights as near to a bound are at it."""
-DAMPING = 1e-4
-"""A ridge in proportion to the gradient: far from the face the matrix is often singular."""
 
 
 def nearest(
@@ -143,7 +141,8 @@ class _Face:
         inside = np.flatnonzero((moved >= self.lower) & (moved <= self.upper))
         matrix = self.some.take(inside).gram(GRAM_COLUMNS)
         matrix.flat[:: len(matrix) + 1] += np.where(p > 0.0, self.tau, 0.0)
-        ridge = max(DAMPING * float(np.abs(gradient).mean()), 1e-10)
+        # In proportion to the gradient: far from the face the matrix is often singular.
+        ridge = max(1e-4 * float(np.abs(gradient).mean()), 1e-10)
         try:
             direction = -BlockedCholesky(matrix, ridge).solve(gradient)
         except NotPositiveDefiniteError:

@@ -24,14 +24,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Index, Matrix, Vector
-from lincent.problems.centralization import Program, certify
+from lincent.problems.arrays import Index, Matrix, Vector
+from lincent.problems.centralization import Certificate, Program, certify
 from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
 from lincent.solvers.lp.duplicate_rows import Groups, groups, summed
 from lincent.solvers.lp.sparse.compensated import CompensatedMatrix, compensated
 
-RIDGES = (1e-13, 1e-11, 1e-9)
-"""Relative ridges to try: dependent columns need one, and refinement removes its effect."""
 GRAM_COLUMNS = 512
 """Columns of the normal matrix formed at a time: a sparse product larger than that is memory."""
 
@@ -192,7 +190,8 @@ class WorkingSet:
         self.matrix, self.column, self.sign, self.last = matrix, column, sign, last
         self.rows = matrix.shape[0]
         self.shape = (self.rows + len(column) + len(last), matrix.shape[1])
-        for ridge in RIDGES:
+        # Dependent columns need a ridge, and refinement removes its effect.
+        for ridge in (1e-13, 1e-11, 1e-9):
             try:
                 self.factor = BlockedCholesky(self._normal(), ridge)
                 return

@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Certificate, Index, Mask, Matrix, Rows, Vector
-from lincent.problems.centralization import Program, better_sides, certify
+from lincent.problems.arrays import Index, Mask, Matrix, Rows, Vector
+from lincent.problems.centralization import Certificate, Program, better_sides, certify
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
 from lincent.solvers.line_search import bisect_step

@@ -27,19 +27,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.arrays import Index, Matrix, Vector
+from lincent.problems.centralization import Certificate
 from lincent.solvers.cholesky import NotPositiveDefiniteError
+from lincent.solvers.lp.simplex import independent_rows
 from lincent.solvers.lp.sparse.hinges import Hinges, WorkingSet
-from lincent.solvers.lp.tableau import independent_rows
 from lincent.solvers.solution import Controls, Solution, Status
 
-BEYOND_RANK = 8
-"""Null-space vectors drawn beyond the expected number, to see whether columns depend."""
-MOST_JOINING = 2.0
-"""Misplaced hinges, in first variables, beyond which the identified point was not near."""
 ROUNDS = 25
-REFINEMENTS = 1
-"""Steps of iterative refinement; up to eight where only digits are missing."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +49,12 @@ class FaceStart:
 
 
 def finish(
-    hinges: Hinges, start: FaceStart, controls: Controls, most_joining: float = MOST_JOINING
+    hinges: Hinges, start: FaceStart, controls: Controls, most_joining: float = 2.0
 ) -> Solution:
-    """Return the certified vertex that the start is near."""
+    """Return the certified vertex that the start is near.
+
+    ``most_joining``: misplaced hinges, in first variables, beyond which the start was not near.
+    """
     try:
         rounds = _Rounds(hinges, start)
     except NotPositiveDefiniteError:
@@ -89,7 +87,7 @@ class _Rounds:
     """The null-space program and its rounds."""
 
     def __init__(self, hinges: Hinges, start: FaceStart) -> None:
-        self.hinges, self.refinements = hinges, REFINEMENTS
+        self.hinges, self.refinements = hinges, 1  # steps of iterative refinement
         self.base = hinges.working(start.chosen)
         self.index = start.chosen
         self.dual = start.dual.copy()
@@ -174,7 +172,7 @@ def _null_space(base: WorkingSet) -> Matrix:
     rng = np.random.default_rng(count)
     expected = max(count - n, 0)
     while True:
-        drawn = min(expected + BEYOND_RANK, count)
+        drawn = min(expected + 8, count)  # more than expected, to see whether columns depend
         N = rng.standard_normal((count, drawn))
         N -= base.dot(base.solve(base.tdot(N)))
         work, tau, _, _ = lapack.dgeqrf(np.asfortranarray(N), overwrite_a=1)
