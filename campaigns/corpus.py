@@ -37,7 +37,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "lda": {"method": "LDA"},
     "svm": {"method": "SVM"},
     "twin": {"method": "TSV"},
-    "dates": {"method": "quick", "dates": True},
+    "dates": {"method": "quick", "keep": ["day"]},
 }
 
 
@@ -88,14 +88,14 @@ def make() -> Path:
     return Path(os.environ[FOLDER])
 
 
-def fitted(classes: int = 2, dates: bool = False, **settings: Any) -> bytes:
+def fitted(classes: int = 2, **settings: Any) -> bytes:
     from lincent.export.model_file import dump_model
     from lincent.workflow.fit import fit_table
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = table(np.random.default_rng(0), classes=classes)
-        return dump_model(fit_table(frame, "target", dates=dates, **{"ids": ["id"], **settings}))
+        return dump_model(fit_table(frame, "target", **{"ids": ["id"], **settings}))
 
 
 @cache

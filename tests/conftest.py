@@ -61,6 +61,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Assign tests to groups, and leave those of SciPy's array API to a process of their own."""
     groups: dict[Path, str] = {}
     for item in items:
+        if "check_array_api" in item.name:  # scikit-learn's own
+            item.add_marker(pytest.mark.array_api)
         if item.path.name not in SPREAD and config.pluginmanager.hasplugin("xdist"):
             if item.path not in groups:
                 groups[item.path] = group_of(item.path)

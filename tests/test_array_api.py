@@ -23,7 +23,10 @@ def test_what_needs_dispatch_passes_in_a_process_of_its_own():
     if os.environ.get("SCIPY_ARRAY_API") == "1":
         return  # this is that process
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "array_api", __file__],
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-m", "array_api"),
+            *(__file__, str(TESTS / "test_sklearn_contract.py")),
+        ],
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
         cwd=TESTS.parent,
         capture_output=True,
