@@ -13,7 +13,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-import lincent
 from lincent import LCC, batches
 from lincent.paper.datasets import make_noisy_classes
 
@@ -30,7 +29,6 @@ for number, part in enumerate(np.array_split(np.arange(len(y)), 4)):
 rows = batches(str(folder / "part-*.parquet"), target="state")
 model = LCC(random_state=0).fit(rows, rows.target)
 print(f"{model.solver_}, gap {model.duality_gap_:.0e} of {abs(model.objective_):.0f}")
-lincent.show_versions()  # what a bug report should say
 
 # %%
 # The same rule as in memory

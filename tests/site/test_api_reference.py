@@ -16,6 +16,7 @@ from api_reference import ADDED, MODULES  # noqa: E402
 # Names that no example can use, each with its reason.
 WITHOUT_EXAMPLE = {
     "DatasetChecksumError": "needs a data file that somebody has changed",
+    "show_versions": "prints the folders of the machine that builds the gallery",
 }
 # Codes of numpydoc's validator that are a matter of taste, not of completeness.
 NOT_ASKED = {
