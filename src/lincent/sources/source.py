@@ -1,4 +1,8 @@
-"""Opening X: the one module of the package that asks where X is stored."""
+"""Where X is stored (``kind_of``), and opening it as a ``Source`` (``open_source``).
+
+Dask collections and batches are opened with their labels and weights, by ``open_remote`` of
+``estimators``, as tables (``dask.table``); their problems are sources again.
+"""
 
 from __future__ import annotations
 
