@@ -4,7 +4,7 @@ Each problem has one module that chooses its solver by the shape of the data:
 
     problem                           estimators                   chosen in
     linear program                    LCC, KernelLCC               lp.dispatch
-    the same along a path of margins  LCCCV                        lp.path
+    its regularization path           LCCCV                        lp.path
     regularized, L2 penalty           RegularizedLCC, Structured   newton.ridge
     regularized, L1 penalty           RegularizedLCC(norm="l1")    newton.lasso
     regularized, not in memory        RegularizedLCC on Dask, ...  newton.in_place
