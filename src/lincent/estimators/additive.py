@@ -38,8 +38,7 @@ from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
 from lincent.estimators.calibration import OutOfFoldScores, score_scale
-from lincent.estimators.problem import run_jobs
-from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.problem import RemoteTraining, run_jobs
 from lincent.estimators.tabular import (
     Costs,
     TableClassifier,

@@ -40,8 +40,7 @@ from lincent.estimators.auto_candidates import (
 from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
-from lincent.estimators.problem import HostTraining, binary_tasks
-from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks
 from lincent.estimators.tabular import (
     READ_ROWS,
     Costs,

@@ -41,11 +41,12 @@ from lincent.estimators.problem import (
     BinaryProblem,
     BinaryTask,
     HostTraining,
+    Training,
     binary_tasks,
     combine_scores,
+    open_remote,
     predicted_codes,
 )
-from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import Discriminator
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,

@@ -30,8 +30,7 @@ from lincent.estimators.linear import (
     fit_discriminator_on,
     warn_of_offset,
 )
-from lincent.estimators.problem import BinaryProblem, HostTraining, scaled_costs
-from lincent.estimators.remote import Training
+from lincent.estimators.problem import BinaryProblem, HostTraining, Training, scaled_costs
 from lincent.estimators.threshold import Line, fit_discriminator
 from lincent.estimators.validation import (
     COUNT,

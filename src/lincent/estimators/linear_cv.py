@@ -34,8 +34,14 @@ from lincent.estimators.linear import (
     fit_discriminator_on,
     squeeze_single,
 )
-from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks, predicted_codes
-from lincent.estimators.remote import Training, open_remote
+from lincent.estimators.problem import (
+    BinaryProblem,
+    HostTraining,
+    Training,
+    binary_tasks,
+    open_remote,
+    predicted_codes,
+)
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.estimators.validation import (
     COUNT,

@@ -20,8 +20,7 @@ from lincent.estimators.linear import (
     check_hinge_range,
     controls,
 )
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.remote import Training
+from lincent.estimators.problem import BinaryProblem, Training
 from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, CommonParameters, Strategy
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.joint import SmoothedHinge

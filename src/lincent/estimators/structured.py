@@ -21,8 +21,7 @@ from lincent.estimators.linear import (
     check_hinge_range,
     controls,
 )
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.remote import Training, local_centers
+from lincent.estimators.problem import BinaryProblem, Training, local_centers
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
     COUNT,

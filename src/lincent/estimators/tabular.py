@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lincent.estimators.base import open_training
 from lincent.estimators.linear import check_hinge_range
-from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.problem import RemoteTraining
 from lincent.estimators.validation import check_class_weight, check_device_rows, read_labels
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import number_of_folds

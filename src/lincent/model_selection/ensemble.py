@@ -46,8 +46,7 @@ from sklearn.utils import check_random_state
 from lincent import _console
 from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelihoods
 from lincent.estimators.linear import RegularizedFit, check_hinge_range, controls
-from lincent.estimators.problem import BinaryTask, HostTraining, binary_tasks
-from lincent.estimators.remote import Training
+from lincent.estimators.problem import BinaryTask, HostTraining, Training, binary_tasks
 from lincent.estimators.validation import Calibrated, ClassCosts, Strategy, check_class_weight
 from lincent.model_selection.folds import calibration_folds
 from lincent.model_selection.scoring import Labels, make_metric

@@ -19,8 +19,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.problem import HostTraining, predicted_codes
-from lincent.estimators.remote import DaskTraining, DeviceTraining, Training
+from lincent.estimators.problem import (
+    DaskTraining,
+    DeviceTraining,
+    HostTraining,
+    Training,
+    predicted_codes,
+)
 from lincent.estimators.validation import plain
 from lincent.model_selection.folds import (
     N_SPLITS,
