@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import _console, _threads
+from lincent import _console
 from lincent._memory import sample_entries
 from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
@@ -39,8 +38,8 @@ from lincent.estimators.auto_candidates import (
 )
 from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
-from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
-from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks
+from lincent.estimators.linear import Direction, RegularizedFit
+from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks, run_jobs
 from lincent.estimators.tabular import (
     READ_ROWS,
     Costs,
@@ -66,7 +65,6 @@ from lincent.model_selection.selection import (
     select_few,
 )
 from lincent.solvers.solution import Controls, silent
-from lincent.sources.hashing import row_hashes
 from lincent.sources.source import is_streamed, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation, merged
 
@@ -242,10 +240,6 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
 
     probability = "sigmoid"  # at no further fit, so it is no parameter
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_feature_maps(self.feature_maps)
-
     def _fit_table(self, X: Any, y: Any, sample_weight: Any, seed: int, limits: Controls) -> None:
         names, own = check_feature_maps(self.feature_maps)
         training: RemoteTraining | None = None
@@ -266,7 +260,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         # Models have balanced costs whatever the frequencies: with few samples of a class and other
         # costs nearly all scores are beyond the threshold. Costs decide what is predicted.
         n_classes = len(self.classes_)
-        costs = Costs(np.full(n_classes, 1 / n_classes), check_hinge_range(self.margin_range))
+        costs = Costs(np.full(n_classes, 1 / n_classes), self.margin_range)
 
         # Compare the candidates on a sample.
         # Folds of the user index samples of X: then all are searched.
@@ -342,10 +336,13 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self._set_interactions(searched)
         self._set_results(selection)
         if training is None:  # the sample of blocks has no positions
-            self._set_out_of_fold(selection, samples, len(data.codes))
+            scores = np.full((len(data.codes), len(selection.shift)), np.nan)
+            scores[samples] = selection.nested
+            probabilities = self._calibration.probability(scores)
+            self.out_of_fold_scores_ = flat(scores + selection.shift)
+            self.out_of_fold_probabilities_ = probabilities
             scored = data.drawn(samples, total)
-            probabilities = self.out_of_fold_probabilities_[samples]
-            warn_if_uninformative(self, probabilities, scored.codes, scored.weight)
+            warn_if_uninformative(self, probabilities[samples], scored.codes, scored.weight)
         self._set_model([*models, *leaves], selection, blocks)
 
     def _refit(
@@ -401,7 +398,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         """Return linear models on leaves for each C; of many classes one against the rest."""
         training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
         costs = check_class_weight("balanced", self.classes_, training.totals)
-        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, 0)
+        fit = RegularizedFit(self.margin_range, True, limits, 0)
         paths = []
         for task in binary_tasks(len(self.classes_), "ovr"):
             problem = training.task(task, costs).balanced()
@@ -473,14 +470,14 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         cv = self.cv
         if cv is None:
             cv = N_SPLITS_MANY if many else N_SPLITS
-        hashes = row_hashes(data.Z, shared.seed)
-        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, shared.seed, hashes)
+        seed = shared.blocks.seed
+        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, seed)
         parts = [test for _, test in folds]
         held = data[parts[0]]
         if self.cv is None and large and _class_sizes(held, n_classes).min() >= LEAST_CLASS:
             # One fold is enough; the ensemble is chosen and evaluated on parts of it.
             folds = folds[:1]
-            inner = make_folds(cv, held.Z, held.codes, held.weight, 1, shared.seed + 1)
+            inner = make_folds(cv, held.Z, held.codes, held.weight, 1, seed + 1)
             parts = [parts[0][part] for _, part in inner]
         labels = Labels(data.codes, data.weight, n_classes)
         total, log = float(data.weight.sum()), print if self.verbose else silent
@@ -508,8 +505,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             by_map = {name: kept[maps[kept] == name] for name in dict.fromkeys(maps[kept].tolist())}
             index, weight = merged(train, data.keys, data.codes, data.weight)
             rows = replace(data[index], weight=weight)
-            common = {"searching": True, "shared": shared, "hashes": hashes[index]}
-            blocks = FeatureBlocks(rows, shared.seed, own, **common)
+            blocks = FeatureBlocks(rows, seed, own, searching=True, shared=shared)
             loss = costs.loss(rows.codes, weight.astype(np.float32))
             held_out = data.Z[test]
 
@@ -530,10 +526,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                 features = block._transform(held_out)
                 return np.stack([features @ rules[:-1] + rules[-1] for rules in models])
 
-            with _threads.share_cores(self.n_jobs, len(by_map)):
-                items = enumerate(by_map.items())
-                jobs = (delayed(of_map)(number, *item) for number, item in items)
-                values = list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
+            jobs = [partial(of_map, number, *item) for number, item in enumerate(by_map.items())]
+            values = run_jobs(jobs, self.n_jobs)
             for positions, own_scores in zip(by_map.values(), values, strict=True):
                 scores[np.ix_(positions, test)] = own_scores
             n_folds[kept] += 1
@@ -585,12 +579,6 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self.best_index_ = int(np.where(complete, selection.values, -np.inf).argmax())
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(selection.values[self.best_index_])
-
-    def _set_out_of_fold(self, selection: Selection, samples: np.ndarray, n_samples: int) -> None:
-        scores = np.full((n_samples, len(selection.shift)), np.nan)
-        scores[samples] = selection.nested
-        self.out_of_fold_probabilities_ = self._calibration.probability(scores)
-        self.out_of_fold_scores_ = flat(self._shifted(scores))
 
     def _set_model(
         self, models: list[JointModel], selection: Selection, blocks: FeatureBlocks
@@ -664,8 +652,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             out = out + block
         return out
 
-    def _shifted(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(scores + self._shift)
+    def _decision(self, X: Any) -> np.ndarray:
+        return flat(self._rows_scores(X) + self._shift)
 
 
 def _class_sizes(rows: TrainingRows, n_classes: int) -> np.ndarray:

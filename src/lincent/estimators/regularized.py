@@ -155,20 +155,19 @@ class RegularizedLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        margins = check_hinge_range(self.margin_range)
         limits = controls(self, problem.began)
         seed = int(self._generator().integers(2**31))
         free = bool(self.fit_intercept)
-        fit = RegularizedFit(margins, free, limits, seed, SOLVERS[self.norm])
+        fit = RegularizedFit(self.margin_range, free, limits, seed, SOLVERS[self.norm])
         direction = fit.directions(problem, (float(self.C),))[0]
-        self._warn_if_not_converged(problem, margins[0], direction.solution)
+        self._warn_if_not_converged(problem, self.margin_range[0], direction.solution)
         return direction
 
     def _midpoints(self) -> np.ndarray:
         return -self._intercept
 
     def _violation(self, signed: np.ndarray, task: int = 0) -> np.ndarray:
-        return SmoothedHinge(*check_hinge_range(self.margin_range)).value(signed)
+        return SmoothedHinge(*self.margin_range).value(signed)
 
 
 @dataclass(eq=False, repr=False)

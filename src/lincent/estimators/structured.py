@@ -217,7 +217,7 @@ class StructuredLCC(
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
         limits = controls(self, problem.began)
-        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, self._seed)
+        fit = RegularizedFit(self.margin_range, True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
         self._warn_if_not_converged(problem, 0.0, part.solution)
         return part

@@ -286,7 +286,7 @@ class TableClassifier(BaseEstimator):
     def _costs(self, totals: np.ndarray) -> Costs:
         """Return the costs, of sum one, for classes with these weights."""
         totals = totals * check_class_weight(self.class_weight, self.classes_, totals).factor
-        return Costs(totals / totals.sum(), check_hinge_range(self.margin_range))
+        return Costs(totals / totals.sum(), self.margin_range)
 
     def _sparse_to_batches(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Return a sparse X as batches, since all its columns get dense features; others as is."""
@@ -400,8 +400,9 @@ class TableClassifier(BaseEstimator):
 
             checked = check_device_rows(self, X, reset=False, finite=False)
             if not_finite(checked) is None:
-                device, width = DeviceNamespace(checked), checked.shape[1] + self._n_map_features()
-                parts = parts_of((checked.shape[0], width))
+                device = DeviceNamespace(checked)
+                coef = self._coef.values() if isinstance(self._coef, dict) else [self._coef]
+                parts = parts_of((checked.shape[0], checked.shape[1] + sum(map(len, coef))))
                 return np.concatenate(
                     [device.fetch(function(device.doubles(checked[part]))) for part in parts]
                 )
@@ -409,17 +410,8 @@ class TableClassifier(BaseEstimator):
         parts = gen_batches(X.shape[0], BATCH_ROWS)
         return np.concatenate([on_host(open_source(X[part]).array()) for part in parts])
 
-    def _n_map_features(self) -> int:
-        """Return the number of features of a sample, which bounds the size of parts."""
-        coef = self._coef
-        return sum(map(len, coef.values())) if isinstance(coef, dict) else len(coef)
-
-    def _shifted(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores with the threshold of ``predict`` at zero."""
-        return scores
-
     def _decision(self, X: Any) -> np.ndarray:
-        return flat(self._shifted(self._rows_scores(X)))
+        return flat(self._rows_scores(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

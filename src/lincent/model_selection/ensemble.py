@@ -370,7 +370,7 @@ class FoldEnsemble:
             # A Newton step further: a gap within tol leaves seven digits of a decision value, and
             # duplicated and weighted samples should agree in more.
             limits = replace(limits, tol=1e-3 * limits.tol)
-        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, seed)
+        fit = RegularizedFit(self.margin_range, True, limits, seed)
         todo = binary_tasks(len(training.classes), self.multi_class)
         Cs = None if self.Cs is None else np.sort(check_grid("Cs", self.Cs))
         grid = Grid(Cs, fit, costs, isinstance(self.class_weight, str), len(todo) > 1)
