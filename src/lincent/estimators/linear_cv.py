@@ -299,7 +299,7 @@ class LCCCV(
         from sklearn.metrics import check_scoring
 
         # All classes must have weight in the whole data, before folds are looked at.
-        costs = check_class_weight(self.class_weight, training.classes, training.totals)
+        check_class_weight(self.class_weight, training.classes, training.totals)
         scorer = check_scoring(self, scoring=self.scoring)
         weigh = training.weighted and takes_weights(scorer)
         # Every fold is scored on its own, so it must test every class.
@@ -308,7 +308,6 @@ class LCCCV(
         score = partial(self._score_model, scorer)
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_deadline(limits, training.began))
-        tasks = binary_tasks(len(self.classes_), self.multi_class)
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
             _console.step("search, fold", split, len(data.splits), f"{len(grid)} candidates")
@@ -332,8 +331,7 @@ class LCCCV(
         results = FoldScores(*map(np.array, table))
         self.n_splits_ = len(data.splits)
         self.cv_results_ = results.cv_results([candidate._asdict() for candidate in grid])
-        feasible = all(training.task(task, costs).largest_margin > 0 for task in tasks)
-        best = best_candidate(grid, self.cv_results_, feasible)
+        best = best_candidate(grid, self.cv_results_)
         results.warn(self.tol, self.time_limit)
         self.best_index_, self.best_params_ = best, self.cv_results_["params"][best]
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
@@ -432,12 +430,12 @@ class LCCCV(
         return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)
 
 
-def best_candidate(grid: list[Candidate], results: dict[str, Any], feasible: bool = True) -> int:
+def best_candidate(grid: list[Candidate], results: dict[str, Any]) -> int:
     """Return the index of the best candidate; ties go to the first, of the smaller margin.
 
     Where no candidate was scored in time it is the largest margin, the first of the path.
     """
-    usable = results["feasible"] & feasible
+    usable = results["feasible"]
     mean = results["mean_test_score"]
     mean = np.where(usable & np.isfinite(mean), mean, -np.inf)
     if not np.any(usable):
