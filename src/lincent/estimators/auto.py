@@ -8,14 +8,12 @@ those are certified.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _console
@@ -55,7 +53,7 @@ from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
-from lincent.model_selection.search import search_folds
+from lincent.model_selection.search import search_folds, warn_uncertified
 from lincent.model_selection.selection import (
     Criterion,
     ScoredCandidate,
@@ -320,9 +318,9 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                 criterion,
                 N_FEW,
             )
-            factors = selection.factors()
+            members = selection.members()
             models, leaves = (
-                [model for model in part if (model.feature_map, model.C) in factors]
+                [model for model in part if (model.feature_map, model.C) in members]
                 for part in (models, leaves)
             )
             samples = others
@@ -584,18 +582,12 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self, models: list[JointModel], selection: Selection, blocks: FeatureBlocks
     ) -> None:
         """Add the models up, block by block: one linear model on the union of the blocks."""
-        factors = selection.factors()
-        table = self.cv_results_
-        scores = {
-            (p["feature_map"], p["C"]): s
-            for p, s in zip(table["params"], table["mean_test_score"], strict=True)
-        }
+        members = selection.members()
         self.ensemble_ = []
         self._coef: dict[str, Any] = {}
         self._intercept = np.zeros(len(selection.shift))
         for model in models:
-            key = model.feature_map, model.C
-            weight, factor = factors[key]
+            weight, factor, score = members[model.feature_map, model.C]
             self._intercept += factor * model.rules[-1]
             start = 0
             for name in blocks.names(model.feature_map):
@@ -607,7 +599,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                     "feature_map": model.feature_map,
                     "C": model.C,
                     "weight": weight,
-                    "score": float(scores[key]),
+                    "score": score,
                     "objective": float(model.objective.sum()),
                     "duality_gap": model.gap,
                 }
@@ -620,12 +612,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         log = print if self.verbose else silent
         log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
         if not self.duality_gap_ <= self.tol:
-            warnings.warn(
-                "Some models are not certified: the worst relative duality gap is "
-                f"{self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or time_limit.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            gap = f"worst relative duality gap {self.duality_gap_:.1e}"
+            warn_uncertified(f"Some models of the ensemble ({gap}) are not certified")
 
     @property
     def feature_importances_(self) -> np.ndarray:
