@@ -22,7 +22,6 @@ from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
     LEAST_CLASS,
-    SPLINES,
     FeatureBlocks,
     JointModel,
     SharedFeatures,
@@ -34,7 +33,7 @@ from lincent.estimators.auto_candidates import (
     scaled_for,
     suitable_maps,
 )
-from lincent.estimators.base import Classifier, ProbabilityMixin
+from lincent.estimators.base import Classifier, ProbabilityMixin, log
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.linear import Direction, RegularizedFit
 from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks, run_jobs
@@ -62,7 +61,7 @@ from lincent.model_selection.selection import (
     select,
     select_few,
 )
-from lincent.solvers.solution import Controls, silent
+from lincent.solvers.solution import Controls
 from lincent.sources.source import is_streamed, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation, merged
 
@@ -275,17 +274,14 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             [name for name in names if is_sparse(name, own)],
         )
         sampled = data.sample(FIT_ROWS, total)
-        further = data.drawn(sampled, total)[~np.isin(sampled, index)]
-        further = self._scaled(further).merged()
+        fitted = self._scaled(data.drawn(sampled, total))
+        further = fitted[~np.isin(sampled, index)].merged()
         selection = self._search(searched, further, costs, names, own, shared, criterion, limits)
 
         # Fit the selected ones, certified, to a larger sample or to all.
         samples = index[selection.samples]
-        fitted = self._scaled(data.drawn(sampled, total)).merged()
+        fitted = fitted.merged()
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
-        if len(sampled) == len(index) and SPLINES in shared.blocks.fitted:
-            # Splines of a search have the full size: these samples need not fit them again.
-            blocks.fitted[SPLINES] = shared.blocks.fitted[SPLINES]
         chosen = selection.by_feature_map()
         dense = {name: Cs for name, Cs in chosen.items() if not is_sparse(name, own)}
         models = fit_models(blocks, costs, dense, limits)
@@ -411,8 +407,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         suitable = suitable_maps(searched.units, len(self._scale), None if remote else sizes)
         if remote:
             own = {name: one for name, one in own.items() if not is_sparse(name, own)}
-            log = print if self.verbose else silent
-            log("feature maps of leaves are left out: trees need X in memory")
+            self._log("feature maps of leaves are left out: trees need X in memory")
         if names is None:
             joint = len(self.classes_) > 2
             wanted = [name for name in suitable if not (joint and name in BINARY_ONLY)]
@@ -478,7 +473,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             inner = make_folds(cv, held.Z, held.codes, held.weight, 1, seed + 1)
             parts = [parts[0][part] for _, part in inner]
         labels = Labels(data.codes, data.weight, n_classes)
-        total, log = float(data.weight.sum()), print if self.verbose else silent
+        total = float(data.weight.sum())
         leaves = criterion.separate
         Cs = total_costs(n_classes) / total
         candidates = [
@@ -496,7 +491,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
 
         def evaluate(split: int, kept: np.ndarray | None) -> None:
             if split and limits.out_of_time():
-                log(f"time is up before fold {split + 1} of {len(folds)}")
+                self._log(f"time is up before fold {split + 1} of {len(folds)}")
                 return
             train, test = folds[split]
             kept = np.arange(len(candidates)) if kept is None else kept
@@ -529,7 +524,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             for positions, own_scores in zip(by_map.values(), values, strict=True):
                 scores[np.ix_(positions, test)] = own_scores
             n_folds[kept] += 1
-            log(f"fold {split + 1} of {len(folds)}: {len(kept)} candidates")
+            self._log(f"fold {split + 1} of {len(folds)}: {len(kept)} candidates")
 
         def prune(_: Any) -> np.ndarray:
             test = folds[0][1]
@@ -546,7 +541,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         search_folds(len(folds), evaluate, lambda jobs: [job() for job in jobs], prune)
         usable = np.arange(len(candidates))
         if spared():
-            log("time is up: feature maps of leaves are left out")
+            self._log("time is up: feature maps of leaves are left out")
             usable = np.flatnonzero(~np.isin(maps, leaves))
         scored = [ScoredCandidate.of(*candidates[k], scores[k], labels.weight) for k in usable]
         count = ENSEMBLE_SIZE_MANY if many else ENSEMBLE_SIZE
@@ -609,11 +604,14 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self._reference = blocks.Z[:REFERENCE_ROWS] * self._scale + self._center
         self.n_iter_ = sum(model.iterations for model in models)
         self.duality_gap_ = max(model.gap for model in models)
-        log = print if self.verbose else silent
-        log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
+        self._log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
         if not self.duality_gap_ <= self.tol:
             gap = f"worst relative duality gap {self.duality_gap_:.1e}"
             warn_uncertified(f"Some models of the ensemble ({gap}) are not certified")
+
+    def _log(self, text: str) -> None:
+        if self.verbose:
+            log(text)
 
     @property
     def feature_importances_(self) -> np.ndarray:
