@@ -55,6 +55,7 @@ from lincent.estimators.validation import (
     check_batch_columns,
     check_class_weight,
     check_dask_columns,
+    check_hinge_range,
     check_labels,
     check_rows,
     refuse_backend,
@@ -295,10 +296,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         constraints = {k: v for k, v in self._parameter_constraints.items() if hasattr(self, k)}
         values = {name: getattr(self, name) for name in constraints}
         validate_parameter_constraints(constraints, values, type(self).__name__)
+        if hasattr(self, "margin_range"):
+            check_hinge_range(self.margin_range)
+        self._check_params()
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()
-        self._check_params()
         probability = getattr(self, "probability", None)
         if probability is not None and not self._searches_folds and is_streamed(X):
             raise ValueError(

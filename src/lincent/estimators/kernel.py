@@ -24,7 +24,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
-    RegularizedFit,
     SolverMixin,
     controls,
     fit_discriminator_on,
@@ -338,17 +337,16 @@ default="rbf"
         return Direction(coef, centers, line.midpoint + shift, high - low, rule, solution)
 
     def _fit_in_map(self, problem: BinaryProblem) -> Direction:
-        limits = controls(self, problem.began)
         if self.norm == "l2":
             seed = int(self._generator().integers(2**31))
-            fit = RegularizedFit(MARGINS, True, limits, seed)
-            direction = fit.directions(problem, (float(self.C),))[0]
-            margin, solution = MARGINS[0], direction.solution
+            direction = self._fit_regularized(problem, MARGINS, seed)
+            solution = direction.solution
         else:
             margin = self._check_margin(self.margin, problem.largest_margin, problem)
             program = problem.program(problem.costs(float(self.C)), margin)
+            limits = controls(self, problem.began)
             solution = dispatch.solve(program, self.solver, limits, self._generator())
-        self._warn_if_not_converged(problem, margin, solution)
+            self._warn_if_not_converged(problem, margin, solution)
         if self.norm == "linf" or self.discriminator != "distance":
             beta = solution.certificate.beta
             direction = fit_discriminator_on(problem, beta, solution, self.discriminator)

@@ -130,6 +130,20 @@ class SolverMixin:
             stacklevel=2,
         )
 
+    def _fit_regularized(
+        self: Any,
+        problem: BinaryProblem,
+        margins: tuple[float, float],
+        seed: int,
+        free: bool = True,
+        solve_path: ridge.PathSolver = ridge.solve_path,
+    ) -> Direction:
+        """Solve the regularized problem by the parameters of the estimator."""
+        fit = RegularizedFit(margins, free, controls(self, problem.began), seed, solve_path)
+        [direction] = fit.directions(problem, (float(self.C),))
+        self._warn_if_not_converged(problem, margins[0], direction.solution)
+        return direction
+
     def _store_directions(self: Any, parts: list[Direction]) -> None:
         """Set intercepts, class centers, discriminators and certificates."""
         if hasattr(self, "discriminator"):
@@ -432,22 +446,6 @@ def warn_of_offset(problem: BinaryProblem, reach: float, width: float) -> None:
 
 
 # The regularized problem.
-
-
-def check_hinge_range(margin_range: Any) -> tuple[float, float]:
-    """Return a range of margins over which a hinge can be averaged, as Newton's method needs."""
-    try:
-        low, high = (float(value) for value in margin_range)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"margin_range={margin_range!r} is not usable: give two numbers (low, high)."
-        ) from None
-    if not (np.isfinite(low) and np.isfinite(high) and low < high and high > 0):
-        raise ValueError(
-            f"margin_range={margin_range!r} is not usable: give finite numbers low < high with "
-            "high above 0."
-        )
-    return low, high
 
 
 @dataclass(frozen=True)

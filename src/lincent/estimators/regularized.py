@@ -12,14 +12,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.linear import (
-    Direction,
-    LinearMixin,
-    RegularizedFit,
-    SolverMixin,
-    check_hinge_range,
-    controls,
-)
+from lincent.estimators.linear import Direction, LinearMixin, SolverMixin
 from lincent.estimators.problem import BinaryProblem, Training
 from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, CommonParameters, Strategy
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
@@ -143,9 +136,6 @@ class RegularizedLCC(
         "fit_intercept": ["boolean"],
     }
 
-    def _check_params(self) -> None:
-        check_hinge_range(self.margin_range)
-
     def _check_input_backend(self, X: Any) -> None:
         if self.norm == "l1":
             raise ValueError(
@@ -155,13 +145,8 @@ class RegularizedLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = controls(self, problem.began)
-        seed = int(self._generator().integers(2**31))
-        free = bool(self.fit_intercept)
-        fit = RegularizedFit(self.margin_range, free, limits, seed, SOLVERS[self.norm])
-        direction = fit.directions(problem, (float(self.C),))[0]
-        self._warn_if_not_converged(problem, self.margin_range[0], direction.solution)
-        return direction
+        seed, free = int(self._generator().integers(2**31)), bool(self.fit_intercept)
+        return self._fit_regularized(problem, self.margin_range, seed, free, SOLVERS[self.norm])
 
     def _midpoints(self) -> np.ndarray:
         return -self._intercept

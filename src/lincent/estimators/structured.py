@@ -14,13 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
-from lincent.estimators.linear import (
-    Direction,
-    RegularizedFit,
-    SolverMixin,
-    check_hinge_range,
-    controls,
-)
+from lincent.estimators.linear import Direction, SolverMixin
 from lincent.estimators.problem import BinaryProblem, Training, local_centers
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
@@ -199,9 +193,6 @@ class StructuredLCC(
             return features.astype(X.dtype, copy=False)
         return place.xp.astype(features, X.dtype, copy=False)
 
-    def _check_params(self) -> None:
-        check_hinge_range(self.margin_range)
-
     def _prepare(self, training: Training) -> Training:
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         local = local_centers(training, self.n_centers, self._seed)
@@ -216,11 +207,7 @@ class StructuredLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = controls(self, problem.began)
-        fit = RegularizedFit(self.margin_range, True, limits, self._seed)
-        part = fit.directions(problem, (float(self.C),))[0]
-        self._warn_if_not_converged(problem, 0.0, part.solution)
-        return part
+        return self._fit_regularized(problem, self.margin_range, self._seed)
 
     def _store(self, parts: list[Direction]) -> None:
         self._store_certificates([part.solution for part in parts])

@@ -25,7 +25,6 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lincent.estimators.base import open_training
-from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.problem import RemoteTraining
 from lincent.estimators.validation import check_class_weight, check_device_rows, read_labels
 from lincent.features.transformer import by_blocks
@@ -265,12 +264,8 @@ class TableClassifier(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, groups)
 
-    def _check_params(self) -> None:
-        check_hinge_range(self.margin_range)
-
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()
-        self._check_params()
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
         limits = Controls(self.tol, self.max_iter, ends)
         seed = int(check_random_state(self.random_state).randint(2**31))

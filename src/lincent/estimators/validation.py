@@ -62,6 +62,22 @@ PAPER_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+def check_hinge_range(margin_range: Any) -> tuple[float, float]:
+    """Return a range of margins over which a hinge can be averaged, as Newton's method needs."""
+    try:
+        low, high = (float(value) for value in margin_range)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"margin_range={margin_range!r} is not usable: give two numbers (low, high)."
+        ) from None
+    if not (np.isfinite(low) and np.isfinite(high) and low < high and high > 0):
+        raise ValueError(
+            f"margin_range={margin_range!r} is not usable: give finite numbers low < high with "
+            "high above 0."
+        )
+    return low, high
+
+
 @dataclass(eq=False, repr=False)
 class CommonParameters:
     """Parameters of every estimator; their defaults where a class has none of its own."""

@@ -45,7 +45,7 @@ from sklearn.utils import check_random_state
 
 from lincent import _console
 from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelihoods
-from lincent.estimators.linear import RegularizedFit, check_hinge_range, controls
+from lincent.estimators.linear import RegularizedFit, controls
 from lincent.estimators.problem import BinaryTask, HostTraining, Training, binary_tasks
 from lincent.estimators.validation import Calibrated, ClassCosts, Strategy, check_class_weight
 from lincent.model_selection.folds import calibration_folds
@@ -358,7 +358,6 @@ class FoldEnsemble:
         return None
 
     def _check_params(self: Any) -> None:
-        check_hinge_range(self.margin_range)
         if self.Cs is not None:
             check_grid("Cs", self.Cs)
 
