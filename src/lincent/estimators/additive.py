@@ -72,7 +72,7 @@ from lincent.features.splines import (
 )
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
-from lincent.model_selection.search import make_cv_results, warn_uncertified
+from lincent.model_selection.search import make_cv_results, store_gaps
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
@@ -536,11 +536,7 @@ class AdditiveModel(BaseEstimator):
         self._range = np.array([quantiles(column, rows.weight, levels) for column in rows.Z.T])
         self.objective_ = float(solution.objective.sum())
         self.dual_objective_ = float(solution.bound.sum())
-        self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
-        self.n_iter_ = max(1, solution.iterations)
-        if not self.duality_gap_ <= self.tol:
-            gap = f"relative duality gap {self.duality_gap_:.1e}"
-            warn_uncertified(f"The optimum ({gap}) is not certified")
+        store_gaps(self, solution.relative_gap.tolist(), [solution.iterations], "The optimum")
 
     def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the share of each column in the mean absolute contributions of the terms."""

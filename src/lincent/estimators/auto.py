@@ -52,7 +52,7 @@ from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
-from lincent.model_selection.search import search_folds, warn_uncertified
+from lincent.model_selection.search import search_folds, store_gaps
 from lincent.model_selection.selection import (
     Criterion,
     ScoredCandidate,
@@ -602,12 +602,9 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self._factors = blocks.factors
         self._blocks = {name: blocks.block(name) for name in self._coef if name != COLUMNS}
         self._reference = blocks.Z[:REFERENCE_ROWS] * self._scale + self._center
-        self.n_iter_ = sum(model.iterations for model in models)
-        self.duality_gap_ = max(model.gap for model in models)
+        gaps, steps = zip(*((model.gap, model.iterations) for model in models), strict=True)
+        store_gaps(self, gaps, steps, "A model of the ensemble")
         self._log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
-        if not self.duality_gap_ <= self.tol:
-            gap = f"worst relative duality gap {self.duality_gap_:.1e}"
-            warn_uncertified(f"Some models of the ensemble ({gap}) are not certified")
 
     def _log(self, text: str) -> None:
         if self.verbose:

@@ -57,7 +57,7 @@ from lincent.model_selection.search import (
     make_cv_results,
     make_training_folds,
     search_folds,
-    warn_uncertified,
+    store_gaps,
 )
 from lincent.sources.landmarks import RowMapping
 from lincent.tables.weighted import poststratified
@@ -483,12 +483,9 @@ class FoldEnsemble:
         """Set the certificates of all models; warn of the largest gap where it is above tol."""
         by_problem = np.moveaxis(np.stack(results.models), 2, 0)
         solutions = [model.solution for model in by_problem.flat if model is not None]
-        self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
-        self.duality_gap_ = max(solution.relative_gap for solution in solutions)
-        if self.duality_gap_ > self.tol:
-            gap = f"worst relative duality gap {self.duality_gap_:.1e}"
-            warn_uncertified(f"Some of the cross-validated models ({gap}) are not certified")
+        gaps, steps = zip(*((one.relative_gap, one.iterations) for one in solutions), strict=True)
+        store_gaps(self, gaps, steps, "A cross-validated model")
 
     def _calibrate(self, results: FoldResults, weights: np.ndarray, training: Training) -> None:
         """Calibrate probabilities on the out-of-fold decision values of the ensemble."""

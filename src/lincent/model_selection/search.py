@@ -343,6 +343,13 @@ def warn_uncertified(what: str) -> None:
     )
 
 
+def store_gaps(model: Any, gaps: Sequence[float], iterations: Sequence[int], what: str) -> None:
+    """Set ``duality_gap_`` and ``n_iter_`` from those of all solutions; warn of large gaps."""
+    model.duality_gap_, model.n_iter_ = max(float(np.max(gaps)), 0.0), max(1, sum(iterations))
+    if not model.duality_gap_ <= model.tol:
+        warn_uncertified(f"{what} (relative duality gap {model.duality_gap_:.1e}) is not certified")
+
+
 def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
     """Return candidate values as an array of one or more positive numbers."""
     kind = "numbers above 0" if infinite else "finite numbers above 0"
