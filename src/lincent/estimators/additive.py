@@ -43,7 +43,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from lincent import _console
-from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.base import Classifier, EstimatorMixin, output_like_input
 from lincent.estimators.calibration import OutOfFoldScores, score_scale
 from lincent.estimators.problem import RemoteTraining, run_jobs
 from lincent.estimators.tabular import (
@@ -60,7 +60,6 @@ from lincent.estimators.validation import (
     NONNEGATIVE,
     POSITIVE,
     Calibrated,
-    CommonParameters,
     Number,
 )
 from lincent.features.splines import (
@@ -647,7 +646,7 @@ class AdditiveModel(BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParameters, Classifier):
+class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     """Additive model of one spline per column, fitted by centralization.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
@@ -771,7 +770,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParame
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParameters, Classifier):
+class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
 
     Parameters

@@ -33,7 +33,7 @@ from lincent.estimators.auto_candidates import (
     scaled_for,
     suitable_maps,
 )
-from lincent.estimators.base import Classifier, ProbabilityMixin, log
+from lincent.estimators.base import Classifier, EstimatorMixin, log
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.linear import Direction, RegularizedFit
 from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks, run_jobs
@@ -47,7 +47,7 @@ from lincent.estimators.tabular import (
     sample_of_remote,
     total_costs,
 )
-from lincent.estimators.validation import CommonParameters, check_class_weight
+from lincent.estimators.validation import check_class_weight
 from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds
@@ -102,7 +102,7 @@ REFERENCE_ROWS = 32
 
 
 @dataclass(eq=False, repr=False)
-class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
+class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local

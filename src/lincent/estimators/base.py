@@ -4,7 +4,8 @@
                        ``score`` of a classifier made of binary subproblems; a subclass fits one
                        (``_fit_task``), stores the results (``_store``) and scores samples
                        (``_task_scores``)
-``ProbabilityMixin``   ``predict_proba`` of estimators with the parameter ``probability``
+``EstimatorMixin``     parameters of all estimators of the package, and ``predict_proba`` of those
+                       with ``probability``
 ``ProjectionMixin``    ``transform`` and ``misclassification_impact`` of estimators that project
                        samples on a line between two class centers
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from functools import partial, wraps
 from typing import Any, ClassVar, Self
 
@@ -50,7 +52,6 @@ from lincent.estimators.problem import (
 from lincent.estimators.threshold import Discriminator
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
-    Calibrated,
     ClassCosts,
     check_batch_columns,
     check_class_weight,
@@ -424,15 +425,22 @@ def _has_probability(model: Any) -> bool:
     return True
 
 
-class ProbabilityMixin:
-    """``predict_proba`` and ``predict_log_proba`` of estimators with ``probability``.
+@dataclass(eq=False, repr=False)
+class EstimatorMixin:
+    """Parameters of all estimators, with defaults, and probabilities where ``probability`` is set.
 
-    They have ``_rows_scores``, which returns the scores of the binary subproblems, one column each.
+    Estimators have ``_rows_scores``, which returns the scores of the binary subproblems, one column
+    each, and ``_calibration``: a ``Calibration`` or, for scores without a scale, a ``Softmax``.
     """
 
-    probability: Calibrated
-    _calibration: Any
-    """A ``Calibration``; of AutoLCC, whose scores have no scale, a ``Softmax``."""
+    _: KW_ONLY
+    class_weight: Any = "balanced"
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
     @available_if(_has_probability)
     @output_like_input

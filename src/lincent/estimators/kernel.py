@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
     SolverMixin,
@@ -35,7 +35,6 @@ from lincent.estimators.validation import (
     COUNT,
     PAPER_CONSTRAINTS,
     POSITIVE,
-    CommonParameters,
     Rule,
     SolverName,
     refuse_backend,
@@ -65,7 +64,7 @@ BLOCK_BYTES = 2**25
 
 
 @dataclass(eq=False, repr=False)
-class KernelLCC(SolverMixin, ProbabilityMixin, ProjectionMixin, CommonParameters, Classifier):
+class KernelLCC(SolverMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the feature space of a kernel, solved to certified optimality.

@@ -17,13 +17,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin, has_pairs, log
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin, has_pairs, log
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
 from lincent.estimators.validation import (
     PAPER_CONSTRAINTS,
     Calibrated,
-    CommonParameters,
     Rule,
     SolverName,
     Strategy,
@@ -224,9 +223,7 @@ class LinearMixin:
 
 
 @dataclass(eq=False, repr=False)
-class LCC(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class LCC(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Linear centralization classifier.
 
     Finds the direction that moves the samples of each class toward their own center while it moves

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from lincent import _console
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.calibration import FoldFit
 from lincent.estimators.linear import (
     LCC,
@@ -43,13 +43,7 @@ from lincent.estimators.problem import (
     predicted_codes,
 )
 from lincent.estimators.threshold import DISCRIMINATORS
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    CommonParameters,
-    SolverName,
-    check_class_weight,
-)
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, check_class_weight
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import Labels, takes_weights
 from lincent.model_selection.search import (
@@ -114,9 +108,7 @@ class FittedCandidate(LCC):
 
 
 @dataclass(eq=False, repr=False)
-class LCCCV(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class LCCCV(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;

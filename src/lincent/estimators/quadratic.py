@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
@@ -21,14 +21,7 @@ from lincent.estimators.linear import (
     squeeze_single,
 )
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    POSITIVE,
-    CommonParameters,
-    Rule,
-    SolverName,
-)
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, POSITIVE, Rule, SolverName
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
@@ -45,9 +38,7 @@ UNSCALED = (2.0**-7, 2.0**20)
 
 
 @dataclass(eq=False, repr=False)
-class FQCC(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class FQCC(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: the loss of a sample is the difference of its

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.linear import Direction, LinearMixin, SolverMixin
 from lincent.estimators.problem import BinaryProblem, Training
-from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, CommonParameters, Strategy
+from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.joint import SmoothedHinge
 from lincent.solvers.newton import lasso, ridge
@@ -23,9 +23,7 @@ SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCC(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class RegularizedLCC(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
@@ -156,7 +154,7 @@ class RegularizedLCC(
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParameters, Classifier):
+class RegularizedLCCCV(LinearMixin, FoldEnsemble, EstimatorMixin, Classifier):
     """RegularizedLCC with C by cross-validation: a linear ensemble of all folds and values of C.
 
     The models of all folds and all C are averaged with softmax weights of their out-of-fold scores,

@@ -13,16 +13,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.base import Classifier, EstimatorMixin, output_like_input
 from lincent.estimators.linear import Direction, SolverMixin
 from lincent.estimators.problem import BinaryProblem, Training, local_centers
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    COUNT,
-    POSITIVE,
-    CommonParameters,
-    check_rows,
-)
+from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, POSITIVE, check_rows
 from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid
@@ -56,11 +50,10 @@ class LocalCentersMixin:
 @dataclass(eq=False, repr=False)
 class StructuredLCC(
     SolverMixin,
-    ProbabilityMixin,
     LocalCentersMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    CommonParameters,
+    EstimatorMixin,
     Classifier,
 ):
     r"""Linear centralization on features extended by the similarity to local centers.
@@ -228,9 +221,7 @@ class StructuredLCC(
 
 
 @dataclass(eq=False, repr=False)
-class StructuredLCCCV(
-    ProbabilityMixin, LocalCentersMixin, FoldEnsemble, CommonParameters, Classifier
-):
+class StructuredLCCCV(LocalCentersMixin, FoldEnsemble, EstimatorMixin, Classifier):
     """StructuredLCC with kernel width and C by cross-validation.
 
     The candidates are the linear model and, for each kernel width, a model with local centers. All

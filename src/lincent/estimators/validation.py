@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -76,20 +76,6 @@ def check_hinge_range(margin_range: Any) -> tuple[float, float]:
             "high above 0."
         )
     return low, high
-
-
-@dataclass(eq=False, repr=False)
-class CommonParameters:
-    """Parameters of every estimator; their defaults where a class has none of its own."""
-
-    _: KW_ONLY
-    class_weight: Any = "balanced"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
 
 
 def plain(label: Any) -> Any:
