@@ -560,14 +560,11 @@ RemoteTraining = DaskTraining | DeviceTraining
 Training = HostTraining | RemoteTraining
 
 
-def local_centers(training: Training, n_centers: int, seed: int, hashes: Any = None) -> CenterSet:
-    """Return the centroids of k-means in each class, or on a random sample of remote ones.
-
-    ``hashes`` are those of samples in memory, where they are computed already.
-    """
+def local_centers(training: Training, n_centers: int, seed: int) -> CenterSet:
+    """Return the centroids of k-means in each class, or on a random sample of remote ones."""
     if isinstance(training, HostTraining):
         given = training.X, training.codes, training.weight
-        return find_local_centers(*given, n_centers, seed, hashes)
+        return find_local_centers(*given, n_centers, seed)
     sample = training.sample_classes(SAMPLE_ROWS, seed)
     samples = [
         (np.ascontiguousarray(open_source(drawn.rows).array(), np.float64), drawn.weights, total)

@@ -251,7 +251,7 @@ class RegularizedLCCCV(LinearMixin, FoldEnsemble, EstimatorMixin, Classifier):
 
     _n_repeats = 3
 
-    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
         return [None], None
 
     def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:

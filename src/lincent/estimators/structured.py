@@ -340,8 +340,8 @@ class StructuredLCCCV(LocalCentersMixin, FoldEnsemble, EstimatorMixin, Classifie
     def _map_params(self) -> list[dict[str, Any]]:
         return [{"gamma": gamma} for gamma in (None, *self.gammas)]
 
-    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
-        local = local_centers(part, self.n_centers, seed, hashes)
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        local = local_centers(part, self.n_centers, seed)
         maps = [local.extension(gamma) for gamma in self.gammas]
         return [None, *maps], (local, [extension.whitening for extension in maps])
 

@@ -334,11 +334,8 @@ class FoldEnsemble:
         model._fit(X, y, sample_weight, groups)
         return self
 
-    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
-        """Return the map of each candidate (None: the features), and what ``_set_model`` needs.
-
-        ``hashes`` are those of the samples, or None.
-        """
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        """Return the map of each candidate (None: the features), and what ``_set_model`` needs."""
         raise NotImplementedError
 
     def _map_params(self) -> list[dict[str, Any]]:
@@ -390,7 +387,7 @@ class FoldEnsemble:
             used = used if joint else np.ones_like(used)
 
             def refit() -> tuple[np.ndarray, Any]:
-                maps, own = self._feature_maps(training, seed, data.hashes)
+                maps, own = self._feature_maps(training, seed)
                 return fit_models(training, maps, todo, grid, used), own
 
             [(final, own)] = training.each([refit], None)
@@ -411,8 +408,7 @@ class FoldEnsemble:
                 return None
             _console.step("search, fold", split, len(data.splits))
             part = data.train(split)
-            hashes = None if data.hashes is None else data.hashes[data.splits[split][0]]
-            maps, made = self._feature_maps(part, seed, hashes)
+            maps, made = self._feature_maps(part, seed)
             if used is None:
                 used = np.ones((len(maps), len(grid.values(1.0))), dtype=bool)
             models = fit_models(part, maps, todo, grid, used)

@@ -135,7 +135,6 @@ class DaskFolds:
     training: DaskTraining
     splits: list[tuple[Any, int]]
     assignment: Any = None
-    hashes: None = None
 
     def train(self, split: int) -> DaskTraining:
         """Return the training part of a split, which must have samples of each class."""
@@ -345,9 +344,10 @@ def warn_uncertified(what: str) -> None:
 
 def store_gaps(model: Any, gaps: Sequence[float], iterations: Sequence[int], what: str) -> None:
     """Set ``duality_gap_`` and ``n_iter_`` from those of all solutions; warn of large gaps."""
-    model.duality_gap_, model.n_iter_ = max(float(np.max(gaps)), 0.0), max(1, sum(iterations))
-    if not model.duality_gap_ <= model.tol:
-        warn_uncertified(f"{what} (relative duality gap {model.duality_gap_:.1e}) is not certified")
+    gap = max(float(np.max(gaps)), 0.0)
+    model.duality_gap_, model.n_iter_ = gap, max(1, sum(iterations))
+    if not gap <= model.tol:
+        warn_uncertified(f"{what} (worst relative duality gap {gap:.1e}) is not certified")
 
 
 def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
