@@ -35,7 +35,7 @@ from lincent.estimators.auto_candidates import (
 )
 from lincent.estimators.base import Classifier, EstimatorMixin, log
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
-from lincent.estimators.linear import Direction, RegularizedFit
+from lincent.estimators.linear import RegularizedFit
 from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks, run_jobs
 from lincent.estimators.tabular import (
     READ_ROWS,
@@ -265,7 +265,6 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         most = SEARCH_ROWS + SEARCH_ROWS // 2 if self.cv is None else SEARCH_ROWS
         index = everything if self._own_folds else data.sample(most, total)
         searched = self._scaled(data.drawn(index, total))
-        shared = SharedFeatures(searched, seed)
         names = self._candidate_names(names, own, searched, training is not None)
         criterion = Criterion(
             make_metric(self.scoring, self.classes_),
@@ -276,14 +275,14 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         sampled = data.sample(FIT_ROWS, total)
         fitted = self._scaled(data.drawn(sampled, total))
         further = fitted[~np.isin(sampled, index)].merged()
-        selection = self._search(searched, further, costs, names, own, shared, criterion, limits)
+        selection = self._search(searched, further, costs, names, own, seed, criterion, limits)
 
         # Fit the selected ones, certified, to a larger sample or to all.
         samples = index[selection.samples]
         fitted = fitted.merged()
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
         chosen = selection.by_feature_map()
-        dense = {name: Cs for name, Cs in chosen.items() if not is_sparse(name, own)}
+        dense = {name: Cs for name, Cs in chosen.items() if name not in criterion.separate}
         models = fit_models(blocks, costs, dense, limits)
 
         # Of more samples, others choose a few of the models; these are fitted to all.
@@ -297,12 +296,12 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         if others is not None and training is None:
             rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), total), others)
             grown = self._scaled(data.drawn(rest, total)).merged()
-        leaves = [
-            model
-            for name, Cs in chosen.items()
-            if name not in dense
-            for model in self._fit_leaves(blocks, name, Cs, grown, limits)
-        ]
+        leaves: list[JointModel] = []
+        for name, Cs in chosen.items():
+            if name in criterion.separate:
+                _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
+                blocks.fitted[name] = blocks.grow(name, grown)
+                leaves += self._fit_leaves(blocks.fitted[name], name, grown, Cs, limits)
         if others is not None:
             held_out = self._scaled(data.drawn(others, total))
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
@@ -367,37 +366,23 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         return [model for own in samples.each(jobs, None) for model in own]
 
     def _fit_leaves(
-        self,
-        blocks: FeatureBlocks,
-        name: str,
-        Cs: Sequence[float],
-        rows: TrainingRows,
-        limits: Controls,
+        self, block: Any, name: str, rows: TrainingRows, Cs: Sequence[float], limits: Controls
     ) -> list[JointModel]:
-        """Grow trees and fit certified linear models on their leaves."""
-        _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
-        blocks.fitted[name] = block = blocks.grow(name, rows)
+        """Fit linear models on the leaves of grown trees, of many classes one against the rest."""
+        training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
+        costs = check_class_weight("balanced", self.classes_, training.totals)
+        fit = RegularizedFit(self.margin_range, True, limits, 0)
+        tasks = binary_tasks(len(self.classes_), "ovr")
+        paths = [fit.directions(training.task(task, costs).balanced(), Cs) for task in tasks]
         models = []
-        for C, parts in zip(Cs, self._leaf_paths(block, rows, Cs, limits), strict=True):
+        for C, parts in zip(Cs, zip(*paths, strict=True), strict=True):
+            rules = np.stack([np.append(part.beta, part.intercept) for part in parts], axis=1)
             certificates = [part.solution.certificate for part in parts]
             objective = np.array([one.objective for one in certificates])
             gap = max(one.relative_gap for one in certificates)
             steps = sum(part.solution.iterations for part in parts)
-            models.append(JointModel(name, C, _rules(parts), objective, gap, steps))
+            models.append(JointModel(name, C, rules, objective, gap, steps))
         return models
-
-    def _leaf_paths(
-        self, block: Any, rows: TrainingRows, Cs: Sequence[float], limits: Controls
-    ) -> list[tuple[Direction, ...]]:
-        """Return linear models on leaves for each C; of many classes one against the rest."""
-        training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
-        costs = check_class_weight("balanced", self.classes_, training.totals)
-        fit = RegularizedFit(self.margin_range, True, limits, 0)
-        paths = []
-        for task in binary_tasks(len(self.classes_), "ovr"):
-            problem = training.task(task, costs).balanced()
-            paths.append(fit.directions(problem, Cs))
-        return list(zip(*paths, strict=True))
 
     def _candidate_names(
         self, names: list[str] | None, own: dict[str, Any], searched: TrainingRows, remote: bool
@@ -447,7 +432,7 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         costs: Costs,
         names: list[str],
         own: dict[str, Any],
-        shared: SharedFeatures,
+        seed: int,
         criterion: Criterion,
         limits: Controls,
     ) -> Selection:
@@ -463,7 +448,7 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         cv = self.cv
         if cv is None:
             cv = N_SPLITS_MANY if many else N_SPLITS
-        seed = shared.blocks.seed
+        shared = SharedFeatures(data, seed)
         folds = make_folds(cv, data.Z, data.codes, data.weight, 1, seed)
         parts = [test for _, test in folds]
         held = data[parts[0]]
@@ -515,9 +500,9 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
                 if spared() or len(np.unique(grown.codes)) < n_classes:
                     return np.zeros((len(positions), len(test), shape[1]))
                 block = blocks.grow(name, grown, fewer=large)
-                models = map(_rules, self._leaf_paths(block, grown, own_Cs.tolist(), rough))
+                models = self._fit_leaves(block, name, grown, own_Cs.tolist(), rough)
                 features = block._transform(held_out)
-                return np.stack([features @ rules[:-1] + rules[-1] for rules in models])
+                return np.stack([features @ one.rules[:-1] + one.rules[-1] for one in models])
 
             jobs = [partial(of_map, number, *item) for number, item in enumerate(by_map.items())]
             values = run_jobs(jobs, self.n_jobs)
@@ -642,11 +627,6 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
 def _class_sizes(rows: TrainingRows, n_classes: int) -> np.ndarray:
     """Return the number of unique samples of each class."""
     return np.array([len(np.unique(rows.keys[rows.codes == k])) for k in range(n_classes)])
-
-
-def _rules(parts: Sequence[Direction]) -> np.ndarray:
-    """Return the coefficients of linear models, one column each; the last row is the intercept."""
-    return np.stack([np.append(part.beta, part.intercept) for part in parts], axis=1)
 
 
 def _scored(model: JointModel, blocks: FeatureBlocks, held_out: TrainingRows) -> ScoredCandidate:
