@@ -106,54 +106,50 @@ def softmax_weights(scores: np.ndarray) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-@dataclass(frozen=True)
-class JointScores:
-    """Log-probability of the true class by candidate (rows) and sample; NaN if not evaluated.
+def log_probabilities(results: FoldResults) -> np.ndarray:
+    """Return the log-probability of the true class by candidate and sample; NaN if not evaluated.
 
     The AUC of each class alone does not see how the decision values of different classes compare,
-    which decides what is predicted, and it is close to one for most C.  A candidate that was not
-    evaluated on all samples is scored on those on which it was.
+    which decides what is predicted, and it is close to one for most C.
     """
+    scores = np.stack(list(results.pooled), axis=2)
+    likelihoods = np.full(scores.shape[:2], np.nan)
+    for one, out in zip(scores, likelihoods, strict=True):
+        rows = np.isfinite(one[:, 0])
+        labels = results.codes[rows], results.weight[rows], len(results.pooled)
+        out[rows] = log_likelihoods(one[rows], *labels)
+    return likelihoods
 
-    likelihoods: np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
 
-    @classmethod
-    def of(cls, results: FoldResults) -> JointScores:
-        scores = np.stack(list(results.pooled), axis=2)
-        likelihoods = np.full(scores.shape[:2], np.nan)
-        for one, out in zip(scores, likelihoods, strict=True):
-            rows = np.isfinite(one[:, 0])
-            labels = results.codes[rows], results.weight[rows], len(results.pooled)
-            out[rows] = log_likelihoods(one[rows], *labels)
-        return cls(likelihoods, results.codes, results.weight)
+def joint_scores(likelihoods: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the class-balanced mean of each candidate over the samples on which it has a value."""
+    out = np.empty(len(likelihoods))
+    for k, one in enumerate(likelihoods):
+        rows = np.isfinite(one)
+        out[k] = mean_and_error(one[rows][None], codes[rows], weight[rows])[0][0]
+    return out
 
-    def means(self) -> np.ndarray:
-        """Return the class-balanced mean of each candidate."""
-        out = np.empty(len(self.likelihoods))
-        for k, one in enumerate(self.likelihoods):
-            rows = np.isfinite(one)
-            out[k] = mean_and_error(one[rows][None], self.codes[rows], self.weight[rows])[0][0]
-        return out
 
-    def weights(self, default: int | None) -> np.ndarray:
-        """Return the weights of candidates evaluated on all samples.
+def joint_weights(
+    likelihoods: np.ndarray, codes: np.ndarray, weight: np.ndarray, default: int | None
+) -> np.ndarray:
+    """Return the weights of candidates evaluated on all samples.
 
-        The default candidate has all weight unless the best one is better by more than one
-        standard error.
-        """
-        complete = np.isfinite(self.likelihoods).all(axis=1)
-        means = np.where(complete, self.means(), -np.inf)
-        if default is not None:
-            best, reference = self.likelihoods[means.argmax()], self.likelihoods[default]
-            ahead, error = mean_and_error((best - reference)[None], self.codes, self.weight)
-            if not ahead[0] > error[0]:
-                return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
-            means[default] = -np.inf
-        weights = softmax_weights(means)
-        weights[weights < 1e-3] = 0.0  # not worth a refit to all samples
-        return np.asarray(weights / weights.sum())
+    The default candidate has all weight unless the best one is better by more than one standard
+    error.
+    """
+    complete = np.isfinite(likelihoods).all(axis=1)
+    means = np.where(complete, joint_scores(likelihoods, codes, weight), -np.inf)
+    if default is not None:
+        ahead, error = mean_and_error(
+            (likelihoods[means.argmax()] - likelihoods[default])[None], codes, weight
+        )
+        if not ahead[0] > error[0]:
+            return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
+        means[default] = -np.inf
+    weights = softmax_weights(means)
+    weights[weights < 1e-3] = 0.0  # not worth a refit to all samples
+    return np.asarray(weights / weights.sum())
 
 
 # Models of all candidates.
@@ -416,8 +412,7 @@ class FoldEnsemble:
 
         def prune(first: Any) -> np.ndarray:
             results = FoldResults.of(first[:1], first[1:2])
-            scores = JointScores.of(results)
-            used = within_one_se(scores.likelihoods, scores.codes, scores.weight)
+            used = within_one_se(log_probabilities(results), results.codes, results.weight)
             used = used.reshape(results.shape)
             if grid.default is not None:
                 used[grid.default[:2]] = True
@@ -445,10 +440,10 @@ class FoldEnsemble:
         """Set the results of the search; return the weights of the candidates by problem."""
         n_Cs = results.shape[1]
         if joint:
-            together = JointScores.of(results)
+            given = log_probabilities(results), results.codes, results.weight
             default = None if grid.default is None else grid.default[0] * n_Cs + grid.default[1]
-            scores = [together.means()] * len(todo)
-            weights = np.array([together.weights(default)] * len(todo))
+            scores = [joint_scores(*given)] * len(todo)
+            weights = np.array([joint_weights(*given, default)] * len(todo))
         else:
             scores = []
             metric = make_metric(self.scoring, np.array([-1, 1]))
