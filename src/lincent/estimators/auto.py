@@ -77,7 +77,8 @@ COMPARED_ROWS = 10_000
 """Samples that choose these few."""
 START_ROWS, START_ENTRIES = 100_000, 4_000_000
 """Of more than twice as many samples, so many give the start: the passes over all are fewer."""
-START_TOL = 1e-4
+ROUGH_TOL = 1e-4
+"""Of such starts, and of models on leaves in a search."""
 N_FEW = 2
 """Models that are fitted to all samples."""
 MIN_DEVIATION = 0.2
@@ -91,7 +92,6 @@ LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.75)
 """Candidates for C, per sample, on leaves of trees."""
 N_KEPT_SEPARATE = 2
 """Candidates of each feature map that is a member of its own on more than one fold."""
-LEAF_SEARCH_TOL = 1e-4
 LEAF_ROWS = 50_000
 """Models on leaves are fitted to so many samples at most."""
 MAX_SUM_BYTES = 2**28
@@ -323,7 +323,7 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
             source = data if training is None else training
             if source.shape[0] > 2 * START_ROWS:
                 some = data.drawn(data.sample(START_ROWS, total), total)
-                loose = replace(limits, tol=max(self.tol, START_TOL))
+                loose = replace(limits, tol=max(self.tol, ROUGH_TOL))
                 models = self._refit(models, blocks, some, costs, loose)
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
@@ -468,7 +468,7 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         shape = (len(data.Z), n_classes if n_classes > 2 else 1)
         scores = np.full((len(candidates), *shape), np.nan)
         n_folds = np.zeros(len(candidates), dtype=np.intp)
-        rough = replace(limits, tol=LEAF_SEARCH_TOL)
+        rough = replace(limits, tol=ROUGH_TOL)
 
         def spared() -> bool:
             """Return whether trees, which cannot stop half-way, are left out for lack of time."""

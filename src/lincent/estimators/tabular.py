@@ -62,14 +62,6 @@ from lincent.tables.weighted import (
     shares_of_classes,
 )
 
-TOTAL_COSTS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
-"""Candidates for C as totals over all samples, C times their weight, for two classes."""
-JOINT_TOTAL_COSTS = 10.0 ** np.arange(1.75, 5.0)
-"""The same for more classes, where the total is shared by all pairs of classes."""
-SEARCH_TOL, JOINT_SEARCH_TOL = 1e-2, 0.1
-"""Models this far from the optimum choose the same feature map and C: measured, on sets of the
-leaderboard that take part in choices.  They are not begun at those of another fold, which have seen
-the samples that are held out here: left so far from the optimum, they would remember them."""
 READ_ROWS = 2_048
 """Samples that are mapped, or scored, at a time."""
 
@@ -174,13 +166,21 @@ class Costs:
 
 
 def total_costs(n_classes: int) -> np.ndarray:
-    """Return the candidates for C as totals over all samples."""
-    return TOTAL_COSTS if n_classes == 2 else JOINT_TOTAL_COSTS
+    """Return the candidates for C as totals over all samples, C times their weight.
+
+    Of more than two classes all pairs share the total.
+    """
+    return 10.0 ** (np.arange(-1.0, 4.0, 0.75) if n_classes == 2 else np.arange(1.75, 5.0))
 
 
 def search_tolerance(n_classes: int) -> float:
-    """Return the relative gap to which candidates are solved in a search."""
-    return SEARCH_TOL if n_classes == 2 else JOINT_SEARCH_TOL
+    """Return the relative gap to which candidates are solved in a search.
+
+    Models this far from the optimum choose the same feature map and C: measured, on sets of the
+    leaderboard that take part in choices.  They are not begun at those of another fold, which have
+    seen the samples that are held out here: left so far from the optimum, they would remember them.
+    """
+    return 1e-2 if n_classes == 2 else 0.1
 
 
 def fit_in_place(
