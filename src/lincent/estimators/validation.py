@@ -253,16 +253,11 @@ def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
     xp = device.xp
     if kind_of(y) is not Kind.DEVICE:
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
-        codes = device.send(codes.astype(np.int8 if len(classes) < 128 else int))
+        codes = device.send(codes)
     else:
-        low, high = xp.min(y), xp.max(y)
-        upper = y == high
-        if device.count(upper | (y == low)) == m and bool(low != high):  # two classes: no sorting
-            classes = np.array([device.fetch(low)[()], device.fetch(high)[()]])
-            codes = xp.astype(upper, xp.int8)
-        else:
-            values, codes = xp.unique_inverse(y)
-            classes = np.asarray(device.fetch(values))
+        values, codes = xp.unique_inverse(y)
+        classes = np.asarray(device.fetch(values))
+    codes = xp.astype(codes, xp.int8 if len(classes) < 128 else xp.int64)
     check_classification_targets(classes)
     check_classes(classes)
     return classes, codes
