@@ -277,16 +277,15 @@ class FeatureBlocks:
         """Return the names of the blocks of a feature map."""
         return (feature_map,) if feature_map in self.own else FEATURE_MAPS[feature_map]
 
-    def is_shared(self, name: str) -> bool:
-        """Return whether a block is fitted without class codes, once for all folds of a search."""
+    def shared(self, name: str) -> SharedFeatures | None:
+        """Return what all folds have in common, for a block that is fitted without class codes."""
         with_codes = name in ("centers", *LEAVES, *self.own) or name.startswith(RELEVANT)
-        return self._shared is not None and name != COLUMNS and not with_codes
+        return None if name == COLUMNS or with_codes else self._shared
 
     def block(self, name: str) -> Any:
         """Return the fitted block of this name."""
-        if self.is_shared(name):
-            assert self._shared is not None
-            return self._shared.blocks.block(name)
+        if shared := self.shared(name):
+            return shared.blocks.block(name)
         if name not in self.fitted:
             block = self.unfitted(name)
             if name.startswith(RELEVANT) and RELEVANT not in self.factors:
@@ -346,9 +345,8 @@ class FeatureBlocks:
         """Return the features of samples, which have these positions in ``SharedFeatures``."""
         parts = []
         for name in self.names(feature_map):
-            if positions is not None and self.is_shared(name):
-                assert self._shared is not None
-                parts.append(self._shared.features(name, positions))
+            if positions is not None and (shared := self.shared(name)):
+                parts.append(shared.features(name, positions))
             else:
                 parts.append(self.block_features(name, Z, dtype))
         return np.concatenate(parts, axis=1)

@@ -573,9 +573,7 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        return np.asarray(self._impacts(X, check_labels(y, self.classes_, X.shape[0])))
-
-    def _impacts(self: Any, X: Any, codes: np.ndarray) -> np.ndarray:
+        codes = check_labels(y, self.classes_, X.shape[0])
         projected, midpoints = self._project(X), self._midpoints()
         impact = np.zeros(X.shape[0])
         for k, task in enumerate(binary_tasks(len(self.classes_), self.multi_class)):
