@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,21 +47,21 @@ from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, 
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import Labels, takes_weights
 from lincent.model_selection.search import (
-    FoldScores,
     check_grid,
+    make_cv_results,
     make_training_folds,
-    next_deadline,
-    search_deadline,
     search_folds,
     warn_uncertified,
 )
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solve_path
-from lincent.solvers.solution import Solution, Status
+from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.source import Kind, kind_of
 
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 """The margins of the paper's parameter search."""
+REFIT_FRACTION = 0.25
+"""Of a time limit, reserved for the refit."""
 
 
 class Candidate(NamedTuple):
@@ -422,6 +422,74 @@ class LCCCV(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifie
         return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)
 
 
+# The results of the search.
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores and relative gaps of candidates (columns) on folds (rows).
+
+    A candidate is late on a fold where the time limit stopped its solve or it was not begun.
+    Candidates are compared on the same folds, those that finished the most of them: a fold that was
+    stopped early does not exclude the candidates that others finished.
+    """
+
+    scores: np.ndarray
+    gaps: np.ndarray
+    late: np.ndarray
+
+    @cached_property
+    def done(self) -> np.ndarray:
+        """What can be compared: what was finished; where nothing was, what has a score."""
+        scored = np.isfinite(self.scores)
+        return ~self.late if np.any(scored & ~self.late) or not self.late.any() else scored
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """The folds on which candidates are compared."""
+        count = self.done.sum(axis=1)
+        return np.asarray(count == count.max())
+
+    @cached_property
+    def candidates(self) -> np.ndarray:
+        """The candidates that are compared."""
+        return np.asarray(self.done[self.folds].all(axis=0))
+
+    def cv_results(self, params: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return ``cv_results_``; means are over the folds that are compared."""
+        splits = {f"split{k}_test_score": line for k, line in enumerate(self.scores)}
+        compared = np.where(self.candidates, self.scores[self.folds], np.nan)
+        return make_cv_results(
+            params,
+            compared.mean(axis=0),
+            std_test_score=compared.std(axis=0),
+            feasible=~(np.isnan(self.scores) & ~self.late).any(axis=0),
+            relative_gap=self.gaps[self.folds].max(axis=0),
+            **splits,
+        )
+
+    def warn(self, tol: float, time_limit: float | None) -> None:
+        """Warn of candidates that were not finished or not certified."""
+        total = self.scores.shape[1]
+        if not self.late.any():
+            if short := int((self.gaps.max(axis=0) > tol).sum()):
+                warn_uncertified(f"{short} of {total} points of the search are not certified")
+            return
+        finished = int((~self.late[self.folds]).all(axis=0).sum())
+        if finished:
+            folds = f"{self.folds.sum()} of {len(self.folds)} folds"
+            choice = f", in {folds}, and the choice is the best of these"
+        else:
+            begun = "the best of those begun" if self.candidates.any() else "the largest margin"
+            choice = f", and the choice is {begun}"
+        warnings.warn(
+            f"time_limit={time_limit} s ended the search: {finished} of {total} candidates were "
+            f"finished{choice}. Give a larger time_limit or fewer candidates.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+
 def best_candidate(grid: list[Candidate], results: dict[str, Any]) -> int:
     """Return the index of the best candidate; ties go to the first, of the smaller margin.
 
@@ -437,6 +505,29 @@ def best_candidate(grid: list[Candidate], results: dict[str, Any]) -> int:
     if not np.any(np.isfinite(mean)):
         return max(np.flatnonzero(usable).tolist(), key=lambda k: grid[k].relative_margin)
     return int(np.argmax(mean))
+
+
+# Time limits.
+
+
+def search_deadline(limits: Controls, began: float) -> float:
+    """Return when the search must end, so that there is time for the refit."""
+    if not np.isfinite(limits.deadline):
+        return limits.deadline
+    return limits.deadline - REFIT_FRACTION * (limits.deadline - began)
+
+
+def next_deadline(ends: float, n_left: int) -> float:
+    """Return the deadline of the next of ``n_left`` binary problems of a fold that ends then.
+
+    It gets an equal part of the time that is left.  A candidate is finished when all problems have
+    it, so none of them may take the time of the others.
+    """
+    now = time.monotonic()
+    return now + (ends - now) / n_left
+
+
+# The path.
 
 
 @dataclass(frozen=True)
