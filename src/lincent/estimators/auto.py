@@ -631,9 +631,6 @@ def _class_sizes(rows: TrainingRows, n_classes: int) -> np.ndarray:
 
 def _scored(model: JointModel, blocks: FeatureBlocks, held_out: TrainingRows) -> ScoredCandidate:
     """Return a model with its decision values of held-out samples."""
-
-    def scores(Z: np.ndarray) -> np.ndarray:
-        return blocks.scores(model.feature_map, Z, model.rules)
-
-    values = by_blocks(scores, held_out.Z, READ_ROWS)
-    return ScoredCandidate.of(model.feature_map, model.C, values, held_out.weight)
+    name, rules = model.feature_map, model.rules
+    values = by_blocks(lambda Z: blocks.scores(name, Z, rules), held_out.Z, READ_ROWS)
+    return ScoredCandidate.of(name, model.C, values, held_out.weight)

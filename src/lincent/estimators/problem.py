@@ -534,10 +534,10 @@ class DeviceTraining(ArrayTraining):
             found.append(smallest_distinct(keys, own, count))
         cut = sum(len(index) for index, _ in found) > count
         few = most if cut and most is not None else [count] * len(found)
-        brought = [
-            Drawn(keys[index[:k]], index[:k], self._to_host(index[:k]), weight[:k])
-            for (index, weight), k in zip(found, few, strict=True)
-        ]
+        brought = []
+        for (index, weight), k in zip(found, few, strict=True):
+            rows = self.device.fetch(self.device.doubles(self.rows(index[:k])))
+            brought.append(Drawn(keys[index[:k]], index[:k], np.asarray(rows), weight[:k]))
         return ClassSample(brought, DeviceSource(self.X).spread(self.weight), cut)
 
     def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
@@ -550,10 +550,6 @@ class DeviceTraining(ArrayTraining):
 
     def variance(self) -> float:
         return DeviceSource(self.X).spread(self.weight).variance(float(self.totals.sum()))
-
-    def _to_host(self, index: np.ndarray) -> np.ndarray:
-        """Return some samples as a NumPy array."""
-        return np.asarray(self.device.fetch(self.device.doubles(self.rows(index))))
 
 
 RemoteTraining = DaskTraining | DeviceTraining
