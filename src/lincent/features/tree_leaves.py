@@ -78,7 +78,8 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Missing values are passed to the trees, which send them to the side with the larger gain. A
+    Classes have equal total weight while the trees are grown. Missing values are passed to the
+    trees, which send them to the side with the larger gain. A
     random forest and boosting are grown on values rounded to 63 quantiles of their feature.
 
     Examples
