@@ -12,8 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from lincent import LCC, LCCCV
 from lincent.estimators import linear_cv
 from lincent.estimators.calibration import fit_softmax
-from lincent.estimators.linear_cv import Candidate, best_candidate
-from lincent.model_selection.search import FoldScores
+from lincent.estimators.linear_cv import Candidate, FoldScores, best_candidate
 from lincent.solvers.lp import path
 from support.clock import Clock
 from support.labeled import noisy

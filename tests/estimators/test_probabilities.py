@@ -1,4 +1,4 @@
-"""ProbabilityMixin of every estimator, by one mechanism."""
+"""predict_proba of every estimator, by one mechanism."""
 
 import warnings
 

@@ -5,8 +5,8 @@ import pytest
 
 from lincent import RegularizedLCC
 from lincent.estimators.base import open_training
+from lincent.estimators.linear import RegularizedFit
 from lincent.estimators.problem import binary_tasks
-from lincent.estimators.regularized import RegularizedFit
 from lincent.estimators.validation import check_class_weight
 from lincent.solvers.solution import Controls
 from support.labeled import noisy

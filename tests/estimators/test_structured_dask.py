@@ -46,7 +46,7 @@ def test_repeated_rows_and_three_classes():
 
 def test_a_large_class_is_sampled_by_its_values(monkeypatch):
     """Any chunking gives the same sample; what is not drawn stays where it is."""
-    monkeypatch.setattr("lincent.estimators.remote.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("lincent.estimators.problem.SAMPLE_ROWS", 200)
     X, y, _ = make()
     models = [
         StructuredLCC(n_centers=5).fit(da.from_array(X, chunks=(c, X.shape[1])), y)

@@ -11,7 +11,9 @@ from lincent.estimators.linear import Direction
 from lincent.estimators.threshold import Threshold
 from lincent.model_selection.ensemble import (
     FoldResults,
-    JointScores,
+    joint_scores,
+    joint_weights,
+    log_probabilities,
     mean_and_error,
     softmax_weights,
     within_one_se,
@@ -44,7 +46,7 @@ def test_candidates_are_scored_on_their_pooled_decision_values(scoring):
     assert 0.2 < values[1] < 0.8
 
 
-def joint_scores(strengths, rows=300, evaluated=None):
+def candidates(strengths, rows=300, evaluated=None):
     """Return candidates that separate three classes the better, the larger the strength.
 
     Each makes the same errors on other samples: two of one strength are tied.
@@ -57,27 +59,27 @@ def joint_scores(strengths, rows=300, evaluated=None):
     ]
     for one, count in zip(pooled, evaluated or [], strict=False):
         one[count:] = np.nan
-    labels = np.arange(rows), codes, np.ones(rows)
-    return JointScores.of(FoldResults([], np.moveaxis(np.array(pooled), 2, 0), *labels))
+    labels = codes, np.ones(rows)
+    results = FoldResults([], np.moveaxis(np.array(pooled), 2, 0), np.arange(rows), *labels)
+    return log_probabilities(results), *labels
 
 
 def test_candidates_worse_by_more_than_one_standard_error_are_pruned():
-    scores = joint_scores([0.5, 3.0, 3.0])
-    kept = within_one_se(scores.likelihoods, scores.codes, scores.weight)
+    kept = within_one_se(*candidates([0.5, 3.0, 3.0]))
     assert kept.tolist() == [False, True, True]
 
 
 def test_the_default_candidate_stays_unless_the_best_is_better_by_one_standard_error():
-    tied = joint_scores([3.0, 3.01])
-    assert tied.means()[1] > tied.means()[0]
-    assert tied.weights(default=0).tolist() == [1.0, 0.0]
-    assert joint_scores([0.5, 3.0]).weights(default=0).tolist() == [0.0, 1.0]
+    tied = candidates([3.0, 3.01])
+    assert joint_scores(*tied)[1] > joint_scores(*tied)[0]
+    assert joint_weights(*tied, default=0).tolist() == [1.0, 0.0]
+    assert joint_weights(*candidates([0.5, 3.0]), default=0).tolist() == [0.0, 1.0]
 
 
 def test_candidates_evaluated_on_some_samples_have_a_score_and_no_weight():
-    some = joint_scores([3.0, 1.0], evaluated=[60])
-    assert np.isfinite(some.means()).all()
-    assert some.weights(default=None).tolist() == [0.0, 1.0]
+    some = candidates([3.0, 1.0], evaluated=[60])
+    assert np.isfinite(joint_scores(*some)).all()
+    assert joint_weights(*some, default=None).tolist() == [0.0, 1.0]
 
 
 def sample(counts=(200, 50), seed=0):
@@ -113,16 +115,16 @@ def test_nothing_is_decided_where_a_class_has_one_sample():
     values, codes, weight = sample((50, 1))
     values[0] += 100.0
     assert within_one_se(values, codes, weight).all()
-    kept = JointScores(values[:2], codes, weight).weights(default=1)
+    kept = joint_weights(values[:2], codes, weight, default=1)
     np.testing.assert_array_equal(kept, [0.0, 1.0])
 
 
 def test_a_candidate_is_not_better_than_itself():
     values, codes, weight = sample()
-    same = JointScores(values[[0, 0]], codes, weight).weights(default=1)
+    same = joint_weights(values[[0, 0]], codes, weight, default=1)
     np.testing.assert_array_equal(same, [0.0, 1.0])
     above = np.stack([values[0] + 0.1, values[0]])
-    better = JointScores(above, codes, weight).weights(default=1)
+    better = joint_weights(above, codes, weight, default=1)
     np.testing.assert_array_equal(better, [1.0, 0.0])
 
 

@@ -8,15 +8,18 @@ from sklearn.model_selection import StratifiedKFold
 
 from lincent import LCC, RegularizedLCCCV
 from lincent.estimators.base import open_training
-from lincent.estimators.linear_cv import Candidate, best_candidate
-from lincent.model_selection.search import (
+from lincent.estimators.linear_cv import (
     REFIT_FRACTION,
+    Candidate,
     FoldScores,
+    best_candidate,
+    next_deadline,
+    search_deadline,
+)
+from lincent.model_selection.search import (
     LinearModels,
     check_grid,
     make_training_folds,
-    next_deadline,
-    search_deadline,
     search_folds,
 )
 from lincent.solvers.solution import Controls

@@ -3,7 +3,7 @@
 import time
 from types import SimpleNamespace
 
-from lincent.model_selection import search
+from lincent.estimators import linear_cv
 from lincent.solvers import solution
 
 
@@ -17,7 +17,7 @@ class Clock:
 
     def __init__(self, monkeypatch, *others) -> None:
         self.now = self.start = time.monotonic() + self.ahead
-        for module in (solution, search, *others):
+        for module in (solution, linear_cv, *others):
             monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now))
 
     def pass_by(self, seconds: float) -> None:

@@ -2,7 +2,14 @@
 
 A term is a group of features (``Terms``).  That of a column of the table has the features of all
 its encoded columns (a number and its missing-value indicator; the indicators of categories).  That
-of a pair of columns has the products of the first few features of both.
+of a pair of columns has the products of the first few features of both.  Where the class depends
+on two columns jointly, the residuals r of the other terms correlate with such products a b: pairs
+are ranked by
+
+    sum over products a b of the pair, and outputs k, of (sum_i a_i b_i r_ik)^2 / mean (a b)^2
+
+(as in GA2M: Lou, Caruana, Gehrke and Hooker, "Accurate intelligible models with pairwise
+interactions", KDD 2013).
 
 Smoothing s multiplies feature j by d_j(s), so the features for another smoothing are these, scaled,
 and coefficients beta of smoothing s are beta_j d_j(s) / d_j(t) for smoothing t.  A search over
@@ -17,8 +24,8 @@ of shape w, the sum of w exponential ones, so that sample weights are frequency 
 All draws are solved at once, next to the solved problem.
 
 Knots, pairs, smoothing, C and bands come from at most about ``SAMPLE_ROWS`` distinct samples, drawn
-by their hash; the coefficients are fitted to all samples, in memory or in place
-(``fit_whole``).  So a fit does not depend on the kind of X.
+by their hash; the coefficients are fitted to all samples, in memory or in place.
+So a fit does not depend on the kind of X.
 """
 
 from __future__ import annotations
@@ -36,10 +43,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from lincent import _console
-from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.base import Classifier, EstimatorMixin, output_like_input
 from lincent.estimators.calibration import OutOfFoldScores, score_scale
-from lincent.estimators.problem import run_jobs
-from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.problem import RemoteTraining, run_jobs
 from lincent.estimators.tabular import (
     Costs,
     TableClassifier,
@@ -54,10 +60,8 @@ from lincent.estimators.validation import (
     NONNEGATIVE,
     POSITIVE,
     Calibrated,
-    CommonParameters,
     Number,
 )
-from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import (
     ColumnCurve,
     IncreasingCurve,
@@ -67,7 +71,7 @@ from lincent.features.splines import (
 )
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
-from lincent.model_selection.search import make_cv_results, search_folds, warn_uncertified
+from lincent.model_selection.search import make_cv_results, store_gaps
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
@@ -88,6 +92,10 @@ MOST_PAIRS = 40
 """Twice as many pairs are tried, up to this number, as long as the score rises."""
 COLUMNS_FOR_PAIRS = 200
 """With more columns no pairs are tried: there are thousands."""
+LEADING = 3
+"""Features of each column in the products of a pair: the smoothest ones."""
+BOUND = 3.0
+"""Features are linear far out, and products of two would be large: they are clipped."""
 BAND_GAP, BAND_STEPS = 1e-3, 25
 """Stopping criteria of resampled fits: a band needs few digits."""
 PAIR_GAP = 1e-4
@@ -178,7 +186,8 @@ class Terms:
         out = namespace_of(Z).empty((len(Z), self.width))
         end = write_curves(out, self.curves, Z, self.smoothing)
         for (first, second), width in zip(self.pairs, self._pair_widths(), strict=True):
-            out[:, end : end + width] = products(*(self._leading(out, k) for k in (first, second)))
+            A, B = self._leading(out, first), self._leading(out, second)
+            out[:, end : end + width] = (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
             end += width
         return out
 
@@ -197,16 +206,20 @@ class Terms:
     def best_pairs(
         self, features: np.ndarray, gradient: np.ndarray, count: int
     ) -> list[tuple[int, int]]:
-        """Return the pairs of largest sum_k |(a b)' gradient_k|^2 / mean |a b|^2.
-
-        The sum is over all products a b of a pair; ``gradient`` is that of the loss by the scores.
-        """
+        """Return the best pairs; ``gradient`` is that of the loss by the scores."""
         indices = range(int(self.sources[-1]) + 1)
         leading = np.concatenate([self._leading(features, k) for k in indices], axis=1)
-        widths = [self._lead_width(k) for k in indices]
+        starts = np.cumsum([0, *(self._lead_width(k) for k in indices)])[:-1]
+
+        def by_pair(matrix: np.ndarray) -> np.ndarray:
+            return np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
+
         residuals = gradient.reshape(len(leading), -1).T
-        first, second, value = pair_values(leading, widths, residuals, 1.0 / len(leading))
-        best = np.argsort(-value, kind="stable")[:count]
+        gains = sum((leading.T @ (leading * own[:, None])) ** 2 for own in residuals)
+        squares = leading**2
+        value = by_pair(gains) / np.maximum(by_pair(squares.T @ squares) / len(leading), 1e-12)
+        first, second = np.triu_indices(len(starts), 1)
+        best = np.argsort(-value[first, second], kind="stable")[:count]
         return [(int(first[k]), int(second[k])) for k in best]
 
 
@@ -250,8 +263,7 @@ class AdditiveProblem:
         terms = replace(terms, smoothing=smoothings[0])
         features = terms.apply(rows.Z)
 
-        def fit_fold(number: int, _: Any) -> None:
-            train, test = folds[number]
+        def fit_fold(number: int, train: np.ndarray, test: np.ndarray) -> None:
             _console.step("search, fold", number, len(folds), f"{pairs} pairs")
             index, weight = merged(train, rows.keys, rows.codes, rows.weight)
             part = replace(self, rows=replace(rows[index], weight=weight))
@@ -264,7 +276,7 @@ class AdditiveProblem:
                 factors = smoothed.terms.factors / first
                 out[s, k, test] = held_out @ (factors[:, None] * coef[:-1]) + coef[-1]
 
-        search_folds(len(folds), fit_fold, partial(run_jobs, n_jobs=self.n_jobs))
+        run_jobs([partial(fit_fold, k, *fold) for k, fold in enumerate(folds)], self.n_jobs)
         return out
 
 
@@ -359,8 +371,17 @@ class AdditiveRows:
         """Return the coefficients of ``count`` resamples, started from ``rules``."""
         rng = np.random.default_rng(seed)
         drawn = np.array([rng.gamma(self.problem.rows.weight) for _ in range(count)])
-        if not count or self.terms.held.any():
-            return self._held_band(C, rules, drawn)
+        if not count:
+            return np.empty((0, *rules.shape))
+        if self.terms.held.any():
+            limits = replace(self.problem.limits, max_iter=BAND_STEPS)
+            bands = []
+            for weight in drawn:
+                resampled = replace(self.problem.rows, weight=weight)
+                problem = replace(self.problem, rows=resampled, limits=limits)
+                seen = AdditiveRows(problem, self.terms, self.features)
+                bands.append(seen.path([C], BAND_GAP, start=rules)[0].rules)
+            return np.array(bands)
         parts = [drawn] if isinstance(self.loss, SeparateLoss) else drawn[:, None]
         return np.concatenate([self._reweighted(C, rules, weights) for weights in parts])
 
@@ -389,33 +410,6 @@ class AdditiveRows:
             BAND_STEPS,
         )
         return np.moveaxis(self.span.outer(solved).reshape(len(rules), len(weights), -1), 1, 0)
-
-    def _held_band(self, C: float, rules: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-        out = np.empty((len(drawn), *rules.shape))
-        for k, weight in enumerate(drawn):
-            loss = self.problem.costs.loss(self.loss.codes, weight)
-            assert isinstance(loss, SeparateLoss)
-            design, scale = Design(self.features, loss.codes, weight), C * float(weight.sum())
-            out[k] = solve_nonnegative(
-                design, loss, scale, self.terms.held, BAND_GAP, BAND_STEPS, rules
-            ).rules
-        return out
-
-
-def fit_whole(
-    whole: TrainingRows | RemoteTraining, sample: AdditiveProblem, terms: Terms, C: float
-) -> tuple[JointSolution, np.ndarray]:
-    """Return the solution over all samples, and the means of the features."""
-    if isinstance(whole, TrainingRows):
-        seen = replace(sample, rows=whole).seen_by(terms)
-        return seen.path([C])[0], seen.means()
-    if terms.held.any():
-        raise ValueError(
-            "monotonic_cst needs X in memory: compute() it first, or leave monotonic_cst out."
-        )
-    starts = [sample.seen_by(terms).path([C], PAIR_GAP)[0].rules]
-    path = fit_in_place(whole, sample.costs, sample.limits, terms, [C], starts)
-    return path[0], whole.feature_means(terms)
 
 
 # The estimators.
@@ -464,6 +458,10 @@ class AdditiveModel(BaseEstimator):
                 f"monotonic_cst is for two classes; y has {len(self.classes_)}: with more there is "
                 "no up and down."
             )
+        if np.any(signs) and is_streamed(X):
+            raise ValueError(
+                "monotonic_cst needs X in memory: compute() it first, or leave monotonic_cst out."
+            )
         signs, sources = signs[self._used], self._encoder.sources
         terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, signs)
         terms, C = self._select(sample, terms, given, seed)
@@ -501,7 +499,13 @@ class AdditiveModel(BaseEstimator):
         solution, self._means = seen.path([C])[0], seen.means()
         own = solution.rules
         if whole is not sample.rows:
-            solution, self._means = fit_whole(whole, sample, terms, C)
+            if isinstance(whole, TrainingRows):
+                every = replace(sample, rows=whole).seen_by(terms)
+                solution, self._means = every.path([C])[0], every.means()
+            else:
+                limits = sample.limits
+                [solution] = fit_in_place(whole, sample.costs, limits, terms, [C], [own])
+                self._means = whole.feature_means(terms)
             if self.probability is not None:
                 # With the same C, scores of more samples are larger than those calibrated on.
                 rows, n_classes = sample.rows, len(self.classes_)
@@ -531,11 +535,7 @@ class AdditiveModel(BaseEstimator):
         self._range = np.array([quantiles(column, rows.weight, levels) for column in rows.Z.T])
         self.objective_ = float(solution.objective.sum())
         self.dual_objective_ = float(solution.bound.sum())
-        self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
-        self.n_iter_ = max(1, solution.iterations)
-        if not self.duality_gap_ <= self.tol:
-            gap = f"relative duality gap {self.duality_gap_:.1e}"
-            warn_uncertified(f"The optimum ({gap}) is not certified")
+        store_gaps(self, solution.relative_gap.tolist(), [solution.iterations], "The optimum")
 
     def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the share of each column in the mean absolute contributions of the terms."""
@@ -646,7 +646,7 @@ class AdditiveModel(BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParameters, Classifier):
+class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     """Additive model of one spline per column, fitted by centralization.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
@@ -770,7 +770,7 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParame
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, CommonParameters, Classifier):
+class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
 
     Parameters

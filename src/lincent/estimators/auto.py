@@ -8,24 +8,20 @@ those are certified.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import _console, _threads
+from lincent import _console
 from lincent._memory import sample_entries
 from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
     LEAST_CLASS,
-    SPLINES,
     FeatureBlocks,
     JointModel,
     SharedFeatures,
@@ -37,11 +33,10 @@ from lincent.estimators.auto_candidates import (
     scaled_for,
     suitable_maps,
 )
-from lincent.estimators.base import Classifier, ProbabilityMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, log
 from lincent.estimators.calibration import Softmax, warn_if_uninformative
-from lincent.estimators.linear import Direction, RegularizedFit, check_hinge_range
-from lincent.estimators.problem import HostTraining, binary_tasks
-from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.linear import RegularizedFit
+from lincent.estimators.problem import HostTraining, RemoteTraining, binary_tasks, run_jobs
 from lincent.estimators.tabular import (
     READ_ROWS,
     Costs,
@@ -52,12 +47,12 @@ from lincent.estimators.tabular import (
     sample_of_remote,
     total_costs,
 )
-from lincent.estimators.validation import CommonParameters, check_class_weight
+from lincent.estimators.validation import check_class_weight
 from lincent.features.pairs import pair_interactions
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
-from lincent.model_selection.search import search_folds
+from lincent.model_selection.search import search_folds, store_gaps
 from lincent.model_selection.selection import (
     Criterion,
     ScoredCandidate,
@@ -66,8 +61,7 @@ from lincent.model_selection.selection import (
     select,
     select_few,
 )
-from lincent.solvers.solution import Controls, silent
-from lincent.sources.hashing import row_hashes
+from lincent.solvers.solution import Controls
 from lincent.sources.source import is_streamed, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation, merged
 
@@ -83,7 +77,8 @@ COMPARED_ROWS = 10_000
 """Samples that choose these few."""
 START_ROWS, START_ENTRIES = 100_000, 4_000_000
 """Of more than twice as many samples, so many give the start: the passes over all are fewer."""
-START_TOL = 1e-4
+ROUGH_TOL = 1e-4
+"""Of such starts, and of models on leaves in a search."""
 N_FEW = 2
 """Models that are fitted to all samples."""
 MIN_DEVIATION = 0.2
@@ -97,7 +92,6 @@ LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.75)
 """Candidates for C, per sample, on leaves of trees."""
 N_KEPT_SEPARATE = 2
 """Candidates of each feature map that is a member of its own on more than one fold."""
-LEAF_SEARCH_TOL = 1e-4
 LEAF_ROWS = 50_000
 """Models on leaves are fitted to so many samples at most."""
 MAX_SUM_BYTES = 2**28
@@ -108,7 +102,7 @@ REFERENCE_ROWS = 32
 
 
 @dataclass(eq=False, repr=False)
-class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
+class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local
@@ -243,10 +237,6 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
 
     probability = "sigmoid"  # at no further fit, so it is no parameter
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_feature_maps(self.feature_maps)
-
     def _fit_table(self, X: Any, y: Any, sample_weight: Any, seed: int, limits: Controls) -> None:
         names, own = check_feature_maps(self.feature_maps)
         training: RemoteTraining | None = None
@@ -267,7 +257,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         # Models have balanced costs whatever the frequencies: with few samples of a class and other
         # costs nearly all scores are beyond the threshold. Costs decide what is predicted.
         n_classes = len(self.classes_)
-        costs = Costs(np.full(n_classes, 1 / n_classes), check_hinge_range(self.margin_range))
+        costs = Costs(np.full(n_classes, 1 / n_classes), self.margin_range)
 
         # Compare the candidates on a sample.
         # Folds of the user index samples of X: then all are searched.
@@ -275,7 +265,6 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         most = SEARCH_ROWS + SEARCH_ROWS // 2 if self.cv is None else SEARCH_ROWS
         index = everything if self._own_folds else data.sample(most, total)
         searched = self._scaled(data.drawn(index, total))
-        shared = SharedFeatures(searched, seed)
         names = self._candidate_names(names, own, searched, training is not None)
         criterion = Criterion(
             make_metric(self.scoring, self.classes_),
@@ -284,19 +273,16 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             [name for name in names if is_sparse(name, own)],
         )
         sampled = data.sample(FIT_ROWS, total)
-        further = data.drawn(sampled, total)[~np.isin(sampled, index)]
-        further = self._scaled(further).merged()
-        selection = self._search(searched, further, costs, names, own, shared, criterion, limits)
+        fitted = self._scaled(data.drawn(sampled, total))
+        further = fitted[~np.isin(sampled, index)].merged()
+        selection = self._search(searched, further, costs, names, own, seed, criterion, limits)
 
         # Fit the selected ones, certified, to a larger sample or to all.
         samples = index[selection.samples]
-        fitted = self._scaled(data.drawn(sampled, total)).merged()
+        fitted = fitted.merged()
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
-        if len(sampled) == len(index) and SPLINES in shared.blocks.fitted:
-            # Splines of a search have the full size: these samples need not fit them again.
-            blocks.fitted[SPLINES] = shared.blocks.fitted[SPLINES]
         chosen = selection.by_feature_map()
-        dense = {name: Cs for name, Cs in chosen.items() if not is_sparse(name, own)}
+        dense = {name: Cs for name, Cs in chosen.items() if name not in criterion.separate}
         models = fit_models(blocks, costs, dense, limits)
 
         # Of more samples, others choose a few of the models; these are fitted to all.
@@ -310,12 +296,12 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         if others is not None and training is None:
             rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), total), others)
             grown = self._scaled(data.drawn(rest, total)).merged()
-        leaves = [
-            model
-            for name, Cs in chosen.items()
-            if name not in dense
-            for model in self._fit_leaves(blocks, name, Cs, grown, limits)
-        ]
+        leaves: list[JointModel] = []
+        for name, Cs in chosen.items():
+            if name in criterion.separate:
+                _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
+                blocks.fitted[name] = blocks.grow(name, grown)
+                leaves += self._fit_leaves(blocks.fitted[name], name, grown, Cs, limits)
         if others is not None:
             held_out = self._scaled(data.drawn(others, total))
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
@@ -327,9 +313,9 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                 criterion,
                 N_FEW,
             )
-            factors = selection.factors()
+            members = selection.members()
             models, leaves = (
-                [model for model in part if (model.feature_map, model.C) in factors]
+                [model for model in part if (model.feature_map, model.C) in members]
                 for part in (models, leaves)
             )
             samples = others
@@ -337,16 +323,19 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             source = data if training is None else training
             if source.shape[0] > 2 * START_ROWS:
                 some = data.drawn(data.sample(START_ROWS, total), total)
-                loose = replace(limits, tol=max(self.tol, START_TOL))
+                loose = replace(limits, tol=max(self.tol, ROUGH_TOL))
                 models = self._refit(models, blocks, some, costs, loose)
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
         self._set_results(selection)
         if training is None:  # the sample of blocks has no positions
-            self._set_out_of_fold(selection, samples, len(data.codes))
+            scores = np.full((len(data.codes), len(selection.shift)), np.nan)
+            scores[samples] = selection.nested
+            probabilities = self._calibration.probability(scores)
+            self.out_of_fold_scores_ = flat(scores + selection.shift)
+            self.out_of_fold_probabilities_ = probabilities
             scored = data.drawn(samples, total)
-            probabilities = self.out_of_fold_probabilities_[samples]
-            warn_if_uninformative(self, probabilities, scored.codes, scored.weight)
+            warn_if_uninformative(self, probabilities[samples], scored.codes, scored.weight)
         self._set_model([*models, *leaves], selection, blocks)
 
     def _refit(
@@ -377,37 +366,23 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         return [model for own in samples.each(jobs, None) for model in own]
 
     def _fit_leaves(
-        self,
-        blocks: FeatureBlocks,
-        name: str,
-        Cs: Sequence[float],
-        rows: TrainingRows,
-        limits: Controls,
+        self, block: Any, name: str, rows: TrainingRows, Cs: Sequence[float], limits: Controls
     ) -> list[JointModel]:
-        """Grow trees and fit certified linear models on their leaves."""
-        _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
-        blocks.fitted[name] = block = blocks.grow(name, rows)
+        """Fit linear models on the leaves of grown trees, of many classes one against the rest."""
+        training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
+        costs = check_class_weight("balanced", self.classes_, training.totals)
+        fit = RegularizedFit(self.margin_range, True, limits, 0)
+        tasks = binary_tasks(len(self.classes_), "ovr")
+        paths = [fit.directions(training.task(task, costs).balanced(), Cs) for task in tasks]
         models = []
-        for C, parts in zip(Cs, self._leaf_paths(block, rows, Cs, limits), strict=True):
+        for C, parts in zip(Cs, zip(*paths, strict=True), strict=True):
+            rules = np.stack([np.append(part.beta, part.intercept) for part in parts], axis=1)
             certificates = [part.solution.certificate for part in parts]
             objective = np.array([one.objective for one in certificates])
             gap = max(one.relative_gap for one in certificates)
             steps = sum(part.solution.iterations for part in parts)
-            models.append(JointModel(name, C, _rules(parts), objective, gap, steps))
+            models.append(JointModel(name, C, rules, objective, gap, steps))
         return models
-
-    def _leaf_paths(
-        self, block: Any, rows: TrainingRows, Cs: Sequence[float], limits: Controls
-    ) -> list[tuple[Direction, ...]]:
-        """Return linear models on leaves for each C; of many classes one against the rest."""
-        training = HostTraining(block._transform(rows.Z), rows.codes, rows.weight, self.classes_)
-        costs = check_class_weight("balanced", self.classes_, training.totals)
-        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, 0)
-        paths = []
-        for task in binary_tasks(len(self.classes_), "ovr"):
-            problem = training.task(task, costs).balanced()
-            paths.append(fit.directions(problem, Cs))
-        return list(zip(*paths, strict=True))
 
     def _candidate_names(
         self, names: list[str] | None, own: dict[str, Any], searched: TrainingRows, remote: bool
@@ -417,8 +392,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         suitable = suitable_maps(searched.units, len(self._scale), None if remote else sizes)
         if remote:
             own = {name: one for name, one in own.items() if not is_sparse(name, own)}
-            log = print if self.verbose else silent
-            log("feature maps of leaves are left out: trees need X in memory")
+            self._log("feature maps of leaves are left out: trees need X in memory")
         if names is None:
             joint = len(self.classes_) > 2
             wanted = [name for name in suitable if not (joint and name in BINARY_ONLY)]
@@ -458,7 +432,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         costs: Costs,
         names: list[str],
         own: dict[str, Any],
-        shared: SharedFeatures,
+        seed: int,
         criterion: Criterion,
         limits: Controls,
     ) -> Selection:
@@ -474,17 +448,17 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         cv = self.cv
         if cv is None:
             cv = N_SPLITS_MANY if many else N_SPLITS
-        hashes = row_hashes(data.Z, shared.seed)
-        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, shared.seed, hashes)
+        shared = SharedFeatures(data, seed)
+        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, seed)
         parts = [test for _, test in folds]
         held = data[parts[0]]
         if self.cv is None and large and _class_sizes(held, n_classes).min() >= LEAST_CLASS:
             # One fold is enough; the ensemble is chosen and evaluated on parts of it.
             folds = folds[:1]
-            inner = make_folds(cv, held.Z, held.codes, held.weight, 1, shared.seed + 1)
+            inner = make_folds(cv, held.Z, held.codes, held.weight, 1, seed + 1)
             parts = [parts[0][part] for _, part in inner]
         labels = Labels(data.codes, data.weight, n_classes)
-        total, log = float(data.weight.sum()), print if self.verbose else silent
+        total = float(data.weight.sum())
         leaves = criterion.separate
         Cs = total_costs(n_classes) / total
         candidates = [
@@ -494,7 +468,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         shape = (len(data.Z), n_classes if n_classes > 2 else 1)
         scores = np.full((len(candidates), *shape), np.nan)
         n_folds = np.zeros(len(candidates), dtype=np.intp)
-        rough = replace(limits, tol=LEAF_SEARCH_TOL)
+        rough = replace(limits, tol=ROUGH_TOL)
 
         def spared() -> bool:
             """Return whether trees, which cannot stop half-way, are left out for lack of time."""
@@ -502,15 +476,14 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
 
         def evaluate(split: int, kept: np.ndarray | None) -> None:
             if split and limits.out_of_time():
-                log(f"time is up before fold {split + 1} of {len(folds)}")
+                self._log(f"time is up before fold {split + 1} of {len(folds)}")
                 return
             train, test = folds[split]
             kept = np.arange(len(candidates)) if kept is None else kept
             by_map = {name: kept[maps[kept] == name] for name in dict.fromkeys(maps[kept].tolist())}
             index, weight = merged(train, data.keys, data.codes, data.weight)
             rows = replace(data[index], weight=weight)
-            common = {"searching": True, "shared": shared, "hashes": hashes[index]}
-            blocks = FeatureBlocks(rows, shared.seed, own, **common)
+            blocks = FeatureBlocks(rows, seed, own, searching=True, shared=shared)
             loss = costs.loss(rows.codes, weight.astype(np.float32))
             held_out = data.Z[test]
 
@@ -527,18 +500,16 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                 if spared() or len(np.unique(grown.codes)) < n_classes:
                     return np.zeros((len(positions), len(test), shape[1]))
                 block = blocks.grow(name, grown, fewer=large)
-                models = map(_rules, self._leaf_paths(block, grown, own_Cs.tolist(), rough))
+                models = self._fit_leaves(block, name, grown, own_Cs.tolist(), rough)
                 features = block._transform(held_out)
-                return np.stack([features @ rules[:-1] + rules[-1] for rules in models])
+                return np.stack([features @ one.rules[:-1] + one.rules[-1] for one in models])
 
-            with _threads.share_cores(self.n_jobs, len(by_map)):
-                items = enumerate(by_map.items())
-                jobs = (delayed(of_map)(number, *item) for number, item in items)
-                values = list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
+            jobs = [partial(of_map, number, *item) for number, item in enumerate(by_map.items())]
+            values = run_jobs(jobs, self.n_jobs)
             for positions, own_scores in zip(by_map.values(), values, strict=True):
                 scores[np.ix_(positions, test)] = own_scores
             n_folds[kept] += 1
-            log(f"fold {split + 1} of {len(folds)}: {len(kept)} candidates")
+            self._log(f"fold {split + 1} of {len(folds)}: {len(kept)} candidates")
 
         def prune(_: Any) -> np.ndarray:
             test = folds[0][1]
@@ -555,7 +526,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         search_folds(len(folds), evaluate, lambda jobs: [job() for job in jobs], prune)
         usable = np.arange(len(candidates))
         if spared():
-            log("time is up: feature maps of leaves are left out")
+            self._log("time is up: feature maps of leaves are left out")
             usable = np.flatnonzero(~np.isin(maps, leaves))
         scored = [ScoredCandidate.of(*candidates[k], scores[k], labels.weight) for k in usable]
         count = ENSEMBLE_SIZE_MANY if many else ENSEMBLE_SIZE
@@ -587,28 +558,16 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(selection.values[self.best_index_])
 
-    def _set_out_of_fold(self, selection: Selection, samples: np.ndarray, n_samples: int) -> None:
-        scores = np.full((n_samples, len(selection.shift)), np.nan)
-        scores[samples] = selection.nested
-        self.out_of_fold_probabilities_ = self._calibration.probability(scores)
-        self.out_of_fold_scores_ = flat(self._shifted(scores))
-
     def _set_model(
         self, models: list[JointModel], selection: Selection, blocks: FeatureBlocks
     ) -> None:
         """Add the models up, block by block: one linear model on the union of the blocks."""
-        factors = selection.factors()
-        table = self.cv_results_
-        scores = {
-            (p["feature_map"], p["C"]): s
-            for p, s in zip(table["params"], table["mean_test_score"], strict=True)
-        }
+        members = selection.members()
         self.ensemble_ = []
         self._coef: dict[str, Any] = {}
         self._intercept = np.zeros(len(selection.shift))
         for model in models:
-            key = model.feature_map, model.C
-            weight, factor = factors[key]
+            weight, factor, score = members[model.feature_map, model.C]
             self._intercept += factor * model.rules[-1]
             start = 0
             for name in blocks.names(model.feature_map):
@@ -620,7 +579,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
                     "feature_map": model.feature_map,
                     "C": model.C,
                     "weight": weight,
-                    "score": float(scores[key]),
+                    "score": score,
                     "objective": float(model.objective.sum()),
                     "duality_gap": model.gap,
                 }
@@ -628,17 +587,13 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
         self._factors = blocks.factors
         self._blocks = {name: blocks.block(name) for name in self._coef if name != COLUMNS}
         self._reference = blocks.Z[:REFERENCE_ROWS] * self._scale + self._center
-        self.n_iter_ = sum(model.iterations for model in models)
-        self.duality_gap_ = max(model.gap for model in models)
-        log = print if self.verbose else silent
-        log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
-        if not self.duality_gap_ <= self.tol:
-            warnings.warn(
-                "Some models are not certified: the worst relative duality gap is "
-                f"{self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or time_limit.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+        gaps, steps = zip(*((model.gap, model.iterations) for model in models), strict=True)
+        store_gaps(self, gaps, steps, "A model of the ensemble")
+        self._log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
+
+    def _log(self, text: str) -> None:
+        if self.verbose:
+            log(text)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -665,8 +620,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, CommonParameters, Classifier):
             out = out + block
         return out
 
-    def _shifted(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(scores + self._shift)
+    def _decision(self, X: Any) -> np.ndarray:
+        return flat(self._rows_scores(X) + self._shift)
 
 
 def _class_sizes(rows: TrainingRows, n_classes: int) -> np.ndarray:
@@ -674,16 +629,8 @@ def _class_sizes(rows: TrainingRows, n_classes: int) -> np.ndarray:
     return np.array([len(np.unique(rows.keys[rows.codes == k])) for k in range(n_classes)])
 
 
-def _rules(parts: Sequence[Direction]) -> np.ndarray:
-    """Return the coefficients of linear models, one column each; the last row is the intercept."""
-    return np.stack([np.append(part.beta, part.intercept) for part in parts], axis=1)
-
-
 def _scored(model: JointModel, blocks: FeatureBlocks, held_out: TrainingRows) -> ScoredCandidate:
     """Return a model with its decision values of held-out samples."""
-
-    def scores(Z: np.ndarray) -> np.ndarray:
-        return blocks.scores(model.feature_map, Z, model.rules)
-
-    values = by_blocks(scores, held_out.Z, READ_ROWS)
-    return ScoredCandidate.of(model.feature_map, model.C, values, held_out.weight)
+    name, rules = model.feature_map, model.rules
+    values = by_blocks(lambda Z: blocks.scores(name, Z, rules), held_out.Z, READ_ROWS)
+    return ScoredCandidate.of(name, model.C, values, held_out.weight)

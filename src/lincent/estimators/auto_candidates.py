@@ -29,7 +29,7 @@ from lincent import _console
 from lincent.estimators.tabular import Costs, TrainingRows, search_tolerance
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
 from lincent.features.pairs import mutual_relevance_weights
-from lincent.features.transformer import BLOCK_ROWS, EncodedSamples, FeatureMap
+from lincent.features.transformer import EncodedSamples, FeatureMap, by_blocks
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import Design, JointSolution, Span, solve_path
 from lincent.solvers.solution import Controls
@@ -251,8 +251,6 @@ class FeatureBlocks:
         Whether blocks have half the size.
     shared : SharedFeatures, default=None
         Blocks that all folds of a search have in common.
-    hashes : ndarray, default=None
-        Hashes of the samples, where they are computed already.
     """
 
     def __init__(
@@ -264,33 +262,30 @@ class FeatureBlocks:
         cache: bool = True,
         searching: bool = False,
         shared: SharedFeatures | None = None,
-        hashes: np.ndarray | None = None,
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = rows.Z, rows.codes, rows.weight, seed
-        self._hashes = {} if hashes is None else {"": hashes}
         self._samples: dict[str, EncodedSamples] = {}
         """By the kind of factors on the features."""
         self.factors = {} if rows.units is None else {EVEN: rows.units}
         self.own = own or {}
         self.fitted: dict[str, Any] = {}
         self._cache, self._searching, self._shared = cache, searching, shared
-        self._cached: dict[tuple[str, int, str], np.ndarray] = {}
+        self._cached: dict[tuple[str, int, type], np.ndarray] = {}
         self._widths: dict[str, int] = {}
 
     def names(self, feature_map: str) -> tuple[str, ...]:
         """Return the names of the blocks of a feature map."""
         return (feature_map,) if feature_map in self.own else FEATURE_MAPS[feature_map]
 
-    def is_shared(self, name: str) -> bool:
-        """Return whether a block is fitted without class codes, once for all folds of a search."""
+    def shared(self, name: str) -> SharedFeatures | None:
+        """Return what all folds have in common, for a block that is fitted without class codes."""
         with_codes = name in ("centers", *LEAVES, *self.own) or name.startswith(RELEVANT)
-        return self._shared is not None and name != COLUMNS and not with_codes
+        return None if name == COLUMNS or with_codes else self._shared
 
     def block(self, name: str) -> Any:
         """Return the fitted block of this name."""
-        if self.is_shared(name):
-            assert self._shared is not None
-            return self._shared.blocks.block(name)
+        if shared := self.shared(name):
+            return shared.blocks.block(name)
         if name not in self.fitted:
             block = self.unfitted(name)
             if name.startswith(RELEVANT) and RELEVANT not in self.factors:
@@ -300,8 +295,7 @@ class FeatureBlocks:
             kind = kind if kind in self.factors else ""
             if kind not in self._samples:
                 Z = scaled_for(kind, self.Z, self.factors)
-                hashes = self._hashes[kind] if kind in self._hashes else row_hashes(Z, self.seed)
-                given = Z, self.codes, self.weight, self.seed, hashes
+                given = Z, self.codes, self.weight, self.seed, row_hashes(Z, self.seed)
                 self._samples[kind] = EncodedSamples(*given)
             self.fitted[name] = block._fit(self._samples[kind])
         return self.fitted[name]
@@ -349,16 +343,13 @@ class FeatureBlocks:
         positions: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the features of samples, which have these positions in ``SharedFeatures``."""
-        names = self.names(feature_map)
-        widths = np.cumsum([0] + [self.width(name) for name in names])
-        out = np.empty((len(Z), widths[-1]), dtype=dtype)
-        for name, low, high in zip(names, widths[:-1], widths[1:], strict=True):
-            if positions is not None and self.is_shared(name):
-                assert self._shared is not None
-                out[:, low:high] = self._shared.features(name, positions)
+        parts = []
+        for name in self.names(feature_map):
+            if positions is not None and (shared := self.shared(name)):
+                parts.append(shared.features(name, positions))
             else:
-                self.fill(out[:, low:high], name, Z)
-        return out
+                parts.append(self.block_features(name, Z, dtype))
+        return np.concatenate(parts, axis=1)
 
     def width(self, name: str) -> int:
         """Return the number of features of a block."""
@@ -370,18 +361,19 @@ class FeatureBlocks:
             self._widths[name] = int(one.shape[1])
         return self._widths[name]
 
-    def fill(self, out: np.ndarray, name: str, Z: np.ndarray) -> None:
-        """Write the features of a block to ``out``, some samples at a time."""
-        key = (name, id(Z), out.dtype.char)
+    def block_features(self, name: str, Z: np.ndarray, dtype: type) -> np.ndarray:
+        """Return the features of a block, computed for some samples at a time."""
+        if name == COLUMNS:
+            return Z.astype(dtype, copy=False)
+        key = (name, id(Z), dtype)
         if key in self._cached:
-            out[:] = self._cached[key]
-            return
-        for start in range(0, len(Z), BLOCK_ROWS):
-            part = slice(start, start + BLOCK_ROWS)
-            rows = scaled_for(name, Z[part], self.factors)
-            out[part] = rows if name == COLUMNS else self.block(name)._transform(rows)
-        if self._cache and name != COLUMNS:
-            self._cached[key] = out.copy()
+            return self._cached[key]
+        transform = self.block(name)._transform  # first: it brings the factors
+        features = by_blocks(lambda rows: transform(scaled_for(name, rows, self.factors)), Z)
+        features = features.astype(dtype, copy=False)
+        if self._cache:
+            self._cached[key] = features
+        return features
 
 
 class SharedFeatures:
@@ -392,18 +384,13 @@ class SharedFeatures:
     """
 
     def __init__(self, rows: TrainingRows, seed: int) -> None:
-        self.blocks, self.seed = FeatureBlocks(rows.merged(), seed, searching=True), seed
+        self.blocks = FeatureBlocks(rows.merged(), seed, searching=True)
         _, first, unique = np.unique(rows.keys, return_index=True, return_inverse=True)
         self._Z, self._unique = rows.Z[first], unique.reshape(-1)
-        self._features: dict[str, np.ndarray] = {}
 
     def features(self, name: str, positions: np.ndarray) -> np.ndarray:
         """Return the features of a block for some samples, in single precision."""
-        if name not in self._features:
-            out = np.empty((len(self._Z), self.blocks.width(name)), dtype=np.float32)
-            self.blocks.fill(out, name, self._Z)
-            self._features[name] = out
-        return self._features[name][self._unique[positions]]
+        return self.blocks.block_features(name, self._Z, np.float32)[self._unique[positions]]
 
 
 # Linear models on feature maps.

@@ -4,7 +4,8 @@
                        ``score`` of a classifier made of binary subproblems; a subclass fits one
                        (``_fit_task``), stores the results (``_store``) and scores samples
                        (``_task_scores``)
-``ProbabilityMixin``   ``predict_proba`` of estimators with the parameter ``probability``
+``EstimatorMixin``     parameters of all estimators of the package, and ``predict_proba`` of those
+                       with ``probability``
 ``ProjectionMixin``    ``transform`` and ``misclassification_impact`` of estimators that project
                        samples on a line between two class centers
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from functools import partial, wraps
 from typing import Any, ClassVar, Self
 
@@ -41,19 +43,20 @@ from lincent.estimators.problem import (
     BinaryProblem,
     BinaryTask,
     HostTraining,
+    Training,
     binary_tasks,
     combine_scores,
+    open_remote,
     predicted_codes,
 )
-from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import Discriminator
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
-    Calibrated,
     ClassCosts,
     check_batch_columns,
     check_class_weight,
     check_dask_columns,
+    check_hinge_range,
     check_labels,
     check_rows,
     refuse_backend,
@@ -294,10 +297,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         constraints = {k: v for k, v in self._parameter_constraints.items() if hasattr(self, k)}
         values = {name: getattr(self, name) for name in constraints}
         validate_parameter_constraints(constraints, values, type(self).__name__)
+        if hasattr(self, "margin_range"):
+            check_hinge_range(self.margin_range)
+        self._check_params()
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()
-        self._check_params()
         probability = getattr(self, "probability", None)
         if probability is not None and not self._searches_folds and is_streamed(X):
             raise ValueError(
@@ -420,15 +425,22 @@ def _has_probability(model: Any) -> bool:
     return True
 
 
-class ProbabilityMixin:
-    """``predict_proba`` and ``predict_log_proba`` of estimators with ``probability``.
+@dataclass(eq=False, repr=False)
+class EstimatorMixin:
+    """Parameters of all estimators, with defaults, and probabilities where ``probability`` is set.
 
-    They have ``_rows_scores``, which returns the scores of the binary subproblems, one column each.
+    Estimators have ``_rows_scores``, which returns the scores of the binary subproblems, one column
+    each, and ``_calibration``: a ``Calibration`` or, for scores without a scale, a ``Softmax``.
     """
 
-    probability: Calibrated
-    _calibration: Any
-    """A ``Calibration``; of AutoLCC, whose scores have no scale, a ``Softmax``."""
+    _: KW_ONLY
+    class_weight: Any = "balanced"
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
     @available_if(_has_probability)
     @output_like_input
@@ -561,9 +573,7 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        return np.asarray(self._impacts(X, check_labels(y, self.classes_, X.shape[0])))
-
-    def _impacts(self: Any, X: Any, codes: np.ndarray) -> np.ndarray:
+        codes = check_labels(y, self.classes_, X.shape[0])
         projected, midpoints = self._project(X), self._midpoints()
         impact = np.zeros(X.shape[0])
         for k, task in enumerate(binary_tasks(len(self.classes_), self.multi_class)):

@@ -21,23 +21,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
-    RegularizedFit,
     SolverMixin,
     controls,
     fit_discriminator_on,
     warn_of_offset,
 )
-from lincent.estimators.problem import BinaryProblem, HostTraining, scaled_costs
-from lincent.estimators.remote import Training
+from lincent.estimators.problem import BinaryProblem, HostTraining, Training, scaled_costs
 from lincent.estimators.threshold import Line, fit_discriminator
 from lincent.estimators.validation import (
     COUNT,
     PAPER_CONSTRAINTS,
     POSITIVE,
-    CommonParameters,
     Rule,
     SolverName,
     refuse_backend,
@@ -67,7 +64,7 @@ BLOCK_BYTES = 2**25
 
 
 @dataclass(eq=False, repr=False)
-class KernelLCC(SolverMixin, ProbabilityMixin, ProjectionMixin, CommonParameters, Classifier):
+class KernelLCC(SolverMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the feature space of a kernel, solved to certified optimality.
@@ -339,17 +336,16 @@ default="rbf"
         return Direction(coef, centers, line.midpoint + shift, high - low, rule, solution)
 
     def _fit_in_map(self, problem: BinaryProblem) -> Direction:
-        limits = controls(self, problem.began)
         if self.norm == "l2":
             seed = int(self._generator().integers(2**31))
-            fit = RegularizedFit(MARGINS, True, limits, seed)
-            direction = fit.directions(problem, (float(self.C),))[0]
-            margin, solution = MARGINS[0], direction.solution
+            direction = self._fit_regularized(problem, MARGINS, seed)
+            solution = direction.solution
         else:
             margin = self._check_margin(self.margin, problem.largest_margin, problem)
             program = problem.program(problem.costs(float(self.C)), margin)
+            limits = controls(self, problem.began)
             solution = dispatch.solve(program, self.solver, limits, self._generator())
-        self._warn_if_not_converged(problem, margin, solution)
+            self._warn_if_not_converged(problem, margin, solution)
         if self.norm == "linf" or self.discriminator != "distance":
             beta = solution.certificate.beta
             direction = fit_discriminator_on(problem, beta, solution, self.discriminator)

@@ -17,13 +17,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin, has_pairs, log
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin, has_pairs, log
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.threshold import Discriminator, Line, Threshold, fit_discriminator
 from lincent.estimators.validation import (
     PAPER_CONSTRAINTS,
     Calibrated,
-    CommonParameters,
     Rule,
     SolverName,
     Strategy,
@@ -130,6 +129,20 @@ class SolverMixin:
             stacklevel=2,
         )
 
+    def _fit_regularized(
+        self: Any,
+        problem: BinaryProblem,
+        margins: tuple[float, float],
+        seed: int,
+        free: bool = True,
+        solve_path: ridge.PathSolver = ridge.solve_path,
+    ) -> Direction:
+        """Solve the regularized problem by the parameters of the estimator."""
+        fit = RegularizedFit(margins, free, controls(self, problem.began), seed, solve_path)
+        [direction] = fit.directions(problem, (float(self.C),))
+        self._warn_if_not_converged(problem, margins[0], direction.solution)
+        return direction
+
     def _store_directions(self: Any, parts: list[Direction]) -> None:
         """Set intercepts, class centers, discriminators and certificates."""
         if hasattr(self, "discriminator"):
@@ -210,9 +223,7 @@ class LinearMixin:
 
 
 @dataclass(eq=False, repr=False)
-class LCC(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class LCC(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Linear centralization classifier.
 
     Finds the direction that moves the samples of each class toward their own center while it moves
@@ -432,22 +443,6 @@ def warn_of_offset(problem: BinaryProblem, reach: float, width: float) -> None:
 
 
 # The regularized problem.
-
-
-def check_hinge_range(margin_range: Any) -> tuple[float, float]:
-    """Return a range of margins over which a hinge can be averaged, as Newton's method needs."""
-    try:
-        low, high = (float(value) for value in margin_range)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"margin_range={margin_range!r} is not usable: give two numbers (low, high)."
-        ) from None
-    if not (np.isfinite(low) and np.isfinite(high) and low < high and high > 0):
-        raise ValueError(
-            f"margin_range={margin_range!r} is not usable: give finite numbers low < high with "
-            "high above 0."
-        )
-    return low, high
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from lincent import _console
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.calibration import FoldFit
 from lincent.estimators.linear import (
     LCC,
@@ -34,34 +34,34 @@ from lincent.estimators.linear import (
     fit_discriminator_on,
     squeeze_single,
 )
-from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks, predicted_codes
-from lincent.estimators.remote import Training, open_remote
-from lincent.estimators.threshold import DISCRIMINATORS
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    CommonParameters,
-    SolverName,
-    check_class_weight,
+from lincent.estimators.problem import (
+    BinaryProblem,
+    HostTraining,
+    Training,
+    binary_tasks,
+    open_remote,
+    predicted_codes,
 )
+from lincent.estimators.threshold import DISCRIMINATORS
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, SolverName, check_class_weight
 from lincent.model_selection.metrics import balanced_accuracy
 from lincent.model_selection.scoring import Labels, takes_weights
 from lincent.model_selection.search import (
-    FoldScores,
     check_grid,
+    make_cv_results,
     make_training_folds,
-    next_deadline,
-    search_deadline,
     search_folds,
     warn_uncertified,
 )
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solve_path
-from lincent.solvers.solution import Solution, Status
+from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.source import Kind, kind_of
 
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 """The margins of the paper's parameter search."""
+REFIT_FRACTION = 0.25
+"""Of a time limit, reserved for the refit."""
 
 
 class Candidate(NamedTuple):
@@ -108,9 +108,7 @@ class FittedCandidate(LCC):
 
 
 @dataclass(eq=False, repr=False)
-class LCCCV(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class LCCCV(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;
@@ -293,7 +291,7 @@ class LCCCV(
         from sklearn.metrics import check_scoring
 
         # All classes must have weight in the whole data, before folds are looked at.
-        costs = check_class_weight(self.class_weight, training.classes, training.totals)
+        check_class_weight(self.class_weight, training.classes, training.totals)
         scorer = check_scoring(self, scoring=self.scoring)
         weigh = training.weighted and takes_weights(scorer)
         # Every fold is scored on its own, so it must test every class.
@@ -302,7 +300,6 @@ class LCCCV(
         score = partial(self._score_model, scorer)
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_deadline(limits, training.began))
-        tasks = binary_tasks(len(self.classes_), self.multi_class)
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
             _console.step("search, fold", split, len(data.splits), f"{len(grid)} candidates")
@@ -326,8 +323,7 @@ class LCCCV(
         results = FoldScores(*map(np.array, table))
         self.n_splits_ = len(data.splits)
         self.cv_results_ = results.cv_results([candidate._asdict() for candidate in grid])
-        feasible = all(training.task(task, costs).largest_margin > 0 for task in tasks)
-        best = best_candidate(grid, self.cv_results_, feasible)
+        best = best_candidate(grid, self.cv_results_)
         results.warn(self.tol, self.time_limit)
         self.best_index_, self.best_params_ = best, self.cv_results_["params"][best]
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
@@ -426,12 +422,80 @@ class LCCCV(
         return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)
 
 
-def best_candidate(grid: list[Candidate], results: dict[str, Any], feasible: bool = True) -> int:
+# The results of the search.
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores and relative gaps of candidates (columns) on folds (rows).
+
+    A candidate is late on a fold where the time limit stopped its solve or it was not begun.
+    Candidates are compared on the same folds, those that finished the most of them: a fold that was
+    stopped early does not exclude the candidates that others finished.
+    """
+
+    scores: np.ndarray
+    gaps: np.ndarray
+    late: np.ndarray
+
+    @cached_property
+    def done(self) -> np.ndarray:
+        """What can be compared: what was finished; where nothing was, what has a score."""
+        scored = np.isfinite(self.scores)
+        return ~self.late if np.any(scored & ~self.late) or not self.late.any() else scored
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """The folds on which candidates are compared."""
+        count = self.done.sum(axis=1)
+        return np.asarray(count == count.max())
+
+    @cached_property
+    def candidates(self) -> np.ndarray:
+        """The candidates that are compared."""
+        return np.asarray(self.done[self.folds].all(axis=0))
+
+    def cv_results(self, params: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return ``cv_results_``; means are over the folds that are compared."""
+        splits = {f"split{k}_test_score": line for k, line in enumerate(self.scores)}
+        compared = np.where(self.candidates, self.scores[self.folds], np.nan)
+        return make_cv_results(
+            params,
+            compared.mean(axis=0),
+            std_test_score=compared.std(axis=0),
+            feasible=~(np.isnan(self.scores) & ~self.late).any(axis=0),
+            relative_gap=self.gaps[self.folds].max(axis=0),
+            **splits,
+        )
+
+    def warn(self, tol: float, time_limit: float | None) -> None:
+        """Warn of candidates that were not finished or not certified."""
+        total = self.scores.shape[1]
+        if not self.late.any():
+            if short := int((self.gaps.max(axis=0) > tol).sum()):
+                warn_uncertified(f"{short} of {total} points of the search are not certified")
+            return
+        finished = int((~self.late[self.folds]).all(axis=0).sum())
+        if finished:
+            folds = f"{self.folds.sum()} of {len(self.folds)} folds"
+            choice = f", in {folds}, and the choice is the best of these"
+        else:
+            begun = "the best of those begun" if self.candidates.any() else "the largest margin"
+            choice = f", and the choice is {begun}"
+        warnings.warn(
+            f"time_limit={time_limit} s ended the search: {finished} of {total} candidates were "
+            f"finished{choice}. Give a larger time_limit or fewer candidates.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+
+def best_candidate(grid: list[Candidate], results: dict[str, Any]) -> int:
     """Return the index of the best candidate; ties go to the first, of the smaller margin.
 
     Where no candidate was scored in time it is the largest margin, the first of the path.
     """
-    usable = results["feasible"] & feasible
+    usable = results["feasible"]
     mean = results["mean_test_score"]
     mean = np.where(usable & np.isfinite(mean), mean, -np.inf)
     if not np.any(usable):
@@ -441,6 +505,29 @@ def best_candidate(grid: list[Candidate], results: dict[str, Any], feasible: boo
     if not np.any(np.isfinite(mean)):
         return max(np.flatnonzero(usable).tolist(), key=lambda k: grid[k].relative_margin)
     return int(np.argmax(mean))
+
+
+# Time limits.
+
+
+def search_deadline(limits: Controls, began: float) -> float:
+    """Return when the search must end, so that there is time for the refit."""
+    if not np.isfinite(limits.deadline):
+        return limits.deadline
+    return limits.deadline - REFIT_FRACTION * (limits.deadline - began)
+
+
+def next_deadline(ends: float, n_left: int) -> float:
+    """Return the deadline of the next of ``n_left`` binary problems of a fold that ends then.
+
+    It gets an equal part of the time that is left.  A candidate is finished when all problems have
+    it, so none of them may take the time of the others.
+    """
+    now = time.monotonic()
+    return now + (ends - now) / n_left
+
+
+# The path.
 
 
 @dataclass(frozen=True)

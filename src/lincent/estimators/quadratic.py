@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
 from lincent.estimators.linear import (
     Direction,
     LinearMixin,
@@ -21,14 +21,7 @@ from lincent.estimators.linear import (
     squeeze_single,
 )
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import (
-    COUNT,
-    PAPER_CONSTRAINTS,
-    POSITIVE,
-    CommonParameters,
-    Rule,
-    SolverName,
-)
+from lincent.estimators.validation import COUNT, PAPER_CONSTRAINTS, POSITIVE, Rule, SolverName
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
@@ -45,9 +38,7 @@ UNSCALED = (2.0**-7, 2.0**20)
 
 
 @dataclass(eq=False, repr=False)
-class FQCC(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class FQCC(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: the loss of a sample is the difference of its
@@ -175,10 +166,9 @@ class FQCC(
         repeated = groups(rows)
         if repeated is not None:  # equal samples are one breakpoint; apart they hide the vertex
             rows, costs = one_of_each(rows, repeated[0]), summed(costs, repeated[1])
-        program = RampProgram(rows, costs, margin, problem.difference)
+        program, scale = _rescaled(RampProgram(rows, costs, margin, problem.difference))
         limits, rng = controls(self, problem.began), self._generator()
-        scale = _power_of_two_scale(program)
-        solution = self._best(_divided(program, scale), limits, rng).times(scale)
+        solution = self._best(program, limits, rng).times(scale)
         if solution.status is not Status.OPTIMAL:
             cause = {
                 Status.TIME_LIMIT: f"time_limit={self.time_limit} s ended the search",
@@ -198,9 +188,8 @@ class FQCC(
         first = lcc_program(program.rows, program.difference, program.costs, program.margin)
         linear = dispatch.solve(first, self.solver, limits, rng, prove=False)
         solutions: list[LocalSolution] = []
-        for start in chain(
-            [linear.certificate.beta], _further_starts(program, self.n_init - 1, rng)
-        ):
+        further = islice(_further_starts(program, rng), self.n_init - 1)
+        for start in chain([linear.certificate.beta], further):
             if solutions and limits.out_of_time():
                 break
             solutions.append(ramp.solve(program, start, self.solver, limits, rng, MAX_STEPS))
@@ -221,38 +210,30 @@ class FQCC(
         return np.maximum(self.margin + np.minimum(high - low, -2.0 * signed), 0.0)
 
 
-def _power_of_two_scale(program: RampProgram) -> float:
-    """Return the power of two next to the distance of the centers, or 1 in the usual range.
+def _rescaled(program: RampProgram) -> tuple[RampProgram, float]:
+    """Return the problem for samples divided by a scale, which divides the objective, and this.
 
-    Gaps are relative to an objective of at least one, so on tiny data any point would do.
+    The scale is the power of two next to the distance of the centers, or 1 in the usual range: gaps
+    are relative to an objective of at least one, so on tiny data any point would do.
     """
     m, n = program.shape
     size = float(np.abs(program.difference).max(initial=0.0))
     if m * n > scaling.MOST_ENTRIES or UNSCALED[0] <= size <= UNSCALED[1] or not 0 < size < np.inf:
-        return 1.0
-    return float(2.0 ** np.round(np.log2(size)))
-
-
-def _divided(program: RampProgram, scale: float) -> RampProgram:
-    """Return the problem for samples divided by the scale, which divides the objective."""
-    if scale == 1.0:
-        return program
+        return program, 1.0
+    scale = float(2.0 ** np.round(np.log2(size)))
     rows = DenseRows(program.rows.dense() / scale)
-    return RampProgram(rows, program.costs, program.margin / scale, program.difference / scale)
+    margin, difference = program.margin / scale, program.difference / scale
+    return RampProgram(rows, program.costs, margin, difference), scale
 
 
-def _further_starts(program: RampProgram, count: int, rng: Any) -> Iterator[np.ndarray]:
+def _further_starts(program: RampProgram, rng: Any) -> Iterator[np.ndarray]:
     """Yield the difference of the centers, then directions with random projections of X."""
-    if count == 0:
-        return
     model = program.upper_model(np.zeros(program.shape[0], dtype=bool))
     difference = program.difference
     yield model.feasible(difference * (2.0 * program.margin / float(difference @ difference)))
-    if count == 1:
-        return
     values, vectors = np.linalg.eigh(program.rows.gram(program.costs))
     kept = values > 1e-10 * values[-1]
-    for _ in range(count - 1):
+    while True:
         beta = vectors[:, kept] @ (rng.standard_normal(int(kept.sum())) / np.sqrt(values[kept]))
         reach = float(difference @ beta)
         if reach != 0.0:

@@ -11,18 +11,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.linear import (
-    Direction,
-    LinearMixin,
-    RegularizedFit,
-    SolverMixin,
-    check_hinge_range,
-    controls,
-)
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.remote import Training
-from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, CommonParameters, Strategy
+from lincent.estimators.base import Classifier, EstimatorMixin, ProjectionMixin
+from lincent.estimators.linear import Direction, LinearMixin, SolverMixin
+from lincent.estimators.problem import BinaryProblem, Training
+from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.joint import SmoothedHinge
 from lincent.solvers.newton import lasso, ridge
@@ -31,9 +23,7 @@ SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCC(
-    SolverMixin, ProbabilityMixin, LinearMixin, ProjectionMixin, CommonParameters, Classifier
-):
+class RegularizedLCC(SolverMixin, LinearMixin, ProjectionMixin, EstimatorMixin, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
@@ -144,9 +134,6 @@ class RegularizedLCC(
         "fit_intercept": ["boolean"],
     }
 
-    def _check_params(self) -> None:
-        check_hinge_range(self.margin_range)
-
     def _check_input_backend(self, X: Any) -> None:
         if self.norm == "l1":
             raise ValueError(
@@ -156,24 +143,18 @@ class RegularizedLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        margins = check_hinge_range(self.margin_range)
-        limits = controls(self, problem.began)
-        seed = int(self._generator().integers(2**31))
-        free = bool(self.fit_intercept)
-        fit = RegularizedFit(margins, free, limits, seed, SOLVERS[self.norm])
-        direction = fit.directions(problem, (float(self.C),))[0]
-        self._warn_if_not_converged(problem, margins[0], direction.solution)
-        return direction
+        seed, free = int(self._generator().integers(2**31)), bool(self.fit_intercept)
+        return self._fit_regularized(problem, self.margin_range, seed, free, SOLVERS[self.norm])
 
     def _midpoints(self) -> np.ndarray:
         return -self._intercept
 
     def _violation(self, signed: np.ndarray, task: int = 0) -> np.ndarray:
-        return SmoothedHinge(*check_hinge_range(self.margin_range)).value(signed)
+        return SmoothedHinge(*self.margin_range).value(signed)
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParameters, Classifier):
+class RegularizedLCCCV(LinearMixin, FoldEnsemble, EstimatorMixin, Classifier):
     """RegularizedLCC with C by cross-validation: a linear ensemble of all folds and values of C.
 
     The models of all folds and all C are averaged with softmax weights of their out-of-fold scores,
@@ -270,7 +251,7 @@ class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, CommonParame
 
     _n_repeats = 3
 
-    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
         return [None], None
 
     def _set_model(self, results: FoldResults, weights: np.ndarray, made: list[Any]) -> None:

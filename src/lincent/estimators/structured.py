@@ -13,23 +13,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
-from lincent.estimators.linear import (
-    Direction,
-    RegularizedFit,
-    SolverMixin,
-    check_hinge_range,
-    controls,
-)
-from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.remote import Training, local_centers
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    COUNT,
-    POSITIVE,
-    CommonParameters,
-    check_rows,
-)
+from lincent.estimators.base import Classifier, EstimatorMixin, output_like_input
+from lincent.estimators.linear import Direction, SolverMixin
+from lincent.estimators.problem import BinaryProblem, Training, local_centers
+from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, POSITIVE, check_rows
 from lincent.features.similarity import CenterSet, Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.model_selection.search import check_grid
@@ -63,11 +50,10 @@ class LocalCentersMixin:
 @dataclass(eq=False, repr=False)
 class StructuredLCC(
     SolverMixin,
-    ProbabilityMixin,
     LocalCentersMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    CommonParameters,
+    EstimatorMixin,
     Classifier,
 ):
     r"""Linear centralization on features extended by the similarity to local centers.
@@ -200,9 +186,6 @@ class StructuredLCC(
             return features.astype(X.dtype, copy=False)
         return place.xp.astype(features, X.dtype, copy=False)
 
-    def _check_params(self) -> None:
-        check_hinge_range(self.margin_range)
-
     def _prepare(self, training: Training) -> Training:
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         local = local_centers(training, self.n_centers, self._seed)
@@ -217,11 +200,7 @@ class StructuredLCC(
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = controls(self, problem.began)
-        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, self._seed)
-        part = fit.directions(problem, (float(self.C),))[0]
-        self._warn_if_not_converged(problem, 0.0, part.solution)
-        return part
+        return self._fit_regularized(problem, self.margin_range, self._seed)
 
     def _store(self, parts: list[Direction]) -> None:
         self._store_certificates([part.solution for part in parts])
@@ -242,9 +221,7 @@ class StructuredLCC(
 
 
 @dataclass(eq=False, repr=False)
-class StructuredLCCCV(
-    ProbabilityMixin, LocalCentersMixin, FoldEnsemble, CommonParameters, Classifier
-):
+class StructuredLCCCV(LocalCentersMixin, FoldEnsemble, EstimatorMixin, Classifier):
     """StructuredLCC with kernel width and C by cross-validation.
 
     The candidates are the linear model and, for each kernel width, a model with local centers. All
@@ -363,8 +340,8 @@ class StructuredLCCCV(
     def _map_params(self) -> list[dict[str, Any]]:
         return [{"gamma": gamma} for gamma in (None, *self.gammas)]
 
-    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
-        local = local_centers(part, self.n_centers, seed, hashes)
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        local = local_centers(part, self.n_centers, seed)
         maps = [local.extension(gamma) for gamma in self.gammas]
         return [None, *maps], (local, [extension.whitening for extension in maps])
 

@@ -25,8 +25,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lincent.estimators.base import open_training
-from lincent.estimators.linear import check_hinge_range
-from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.problem import RemoteTraining
 from lincent.estimators.validation import check_class_weight, check_device_rows, read_labels
 from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import number_of_folds
@@ -63,14 +62,6 @@ from lincent.tables.weighted import (
     shares_of_classes,
 )
 
-TOTAL_COSTS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
-"""Candidates for C as totals over all samples, C times their weight, for two classes."""
-JOINT_TOTAL_COSTS = 10.0 ** np.arange(1.75, 5.0)
-"""The same for more classes, where the total is shared by all pairs of classes."""
-SEARCH_TOL, JOINT_SEARCH_TOL = 1e-2, 0.1
-"""Models this far from the optimum choose the same feature map and C: measured, on sets of the
-leaderboard that take part in choices.  They are not begun at those of another fold, which have seen
-the samples that are held out here: left so far from the optimum, they would remember them."""
 READ_ROWS = 2_048
 """Samples that are mapped, or scored, at a time."""
 
@@ -175,13 +166,21 @@ class Costs:
 
 
 def total_costs(n_classes: int) -> np.ndarray:
-    """Return the candidates for C as totals over all samples."""
-    return TOTAL_COSTS if n_classes == 2 else JOINT_TOTAL_COSTS
+    """Return the candidates for C as totals over all samples, C times their weight.
+
+    Of more than two classes all pairs share the total.
+    """
+    return 10.0 ** (np.arange(-1.0, 4.0, 0.75) if n_classes == 2 else np.arange(1.75, 5.0))
 
 
 def search_tolerance(n_classes: int) -> float:
-    """Return the relative gap to which candidates are solved in a search."""
-    return SEARCH_TOL if n_classes == 2 else JOINT_SEARCH_TOL
+    """Return the relative gap to which candidates are solved in a search.
+
+    Models this far from the optimum choose the same feature map and C: measured, on sets of the
+    leaderboard that take part in choices.  They are not begun at those of another fold, which have
+    seen the samples that are held out here: left so far from the optimum, they would remember them.
+    """
+    return 1e-2 if n_classes == 2 else 0.1
 
 
 def fit_in_place(
@@ -265,12 +264,8 @@ class TableClassifier(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, groups)
 
-    def _check_params(self) -> None:
-        check_hinge_range(self.margin_range)
-
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()
-        self._check_params()
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
         limits = Controls(self.tol, self.max_iter, ends)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -286,7 +281,7 @@ class TableClassifier(BaseEstimator):
     def _costs(self, totals: np.ndarray) -> Costs:
         """Return the costs, of sum one, for classes with these weights."""
         totals = totals * check_class_weight(self.class_weight, self.classes_, totals).factor
-        return Costs(totals / totals.sum(), check_hinge_range(self.margin_range))
+        return Costs(totals / totals.sum(), self.margin_range)
 
     def _sparse_to_batches(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Return a sparse X as batches, since all its columns get dense features; others as is."""
@@ -400,8 +395,9 @@ class TableClassifier(BaseEstimator):
 
             checked = check_device_rows(self, X, reset=False, finite=False)
             if not_finite(checked) is None:
-                device, width = DeviceNamespace(checked), checked.shape[1] + self._n_map_features()
-                parts = parts_of((checked.shape[0], width))
+                device = DeviceNamespace(checked)
+                coef = self._coef.values() if isinstance(self._coef, dict) else [self._coef]
+                parts = parts_of((checked.shape[0], checked.shape[1] + sum(map(len, coef))))
                 return np.concatenate(
                     [device.fetch(function(device.doubles(checked[part]))) for part in parts]
                 )
@@ -409,17 +405,8 @@ class TableClassifier(BaseEstimator):
         parts = gen_batches(X.shape[0], BATCH_ROWS)
         return np.concatenate([on_host(open_source(X[part]).array()) for part in parts])
 
-    def _n_map_features(self) -> int:
-        """Return the number of features of a sample, which bounds the size of parts."""
-        coef = self._coef
-        return sum(map(len, coef.values())) if isinstance(coef, dict) else len(coef)
-
-    def _shifted(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores with the threshold of ``predict`` at zero."""
-        return scores
-
     def _decision(self, X: Any) -> np.ndarray:
-        return flat(self._shifted(self._rows_scores(X)))
+        return flat(self._rows_scores(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

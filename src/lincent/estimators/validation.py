@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -62,18 +62,20 @@ PAPER_CONSTRAINTS: dict[str, Any] = {
 }
 
 
-@dataclass(eq=False, repr=False)
-class CommonParameters:
-    """Parameters of every estimator; their defaults where a class has none of its own."""
-
-    _: KW_ONLY
-    class_weight: Any = "balanced"
-    tol: float = 1e-9
-    max_iter: int = 200
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = 0
-    verbose: int = 0
+def check_hinge_range(margin_range: Any) -> tuple[float, float]:
+    """Return a range of margins over which a hinge can be averaged, as Newton's method needs."""
+    try:
+        low, high = (float(value) for value in margin_range)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"margin_range={margin_range!r} is not usable: give two numbers (low, high)."
+        ) from None
+    if not (np.isfinite(low) and np.isfinite(high) and low < high and high > 0):
+        raise ValueError(
+            f"margin_range={margin_range!r} is not usable: give finite numbers low < high with "
+            "high above 0."
+        )
+    return low, high
 
 
 def plain(label: Any) -> Any:
@@ -251,16 +253,11 @@ def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
     xp = device.xp
     if kind_of(y) is not Kind.DEVICE:
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
-        codes = device.send(codes.astype(np.int8 if len(classes) < 128 else int))
+        codes = device.send(codes)
     else:
-        low, high = xp.min(y), xp.max(y)
-        upper = y == high
-        if device.count(upper | (y == low)) == m and bool(low != high):  # two classes: no sorting
-            classes = np.array([device.fetch(low)[()], device.fetch(high)[()]])
-            codes = xp.astype(upper, xp.int8)
-        else:
-            values, codes = xp.unique_inverse(y)
-            classes = np.asarray(device.fetch(values))
+        values, codes = xp.unique_inverse(y)
+        classes = np.asarray(device.fetch(values))
+    codes = xp.astype(codes, xp.int8 if len(classes) < 128 else xp.int64)
     check_classification_targets(classes)
     check_classes(classes)
     return classes, codes

@@ -594,8 +594,6 @@ def _check_settings(part: Any) -> None:
     try:
         if hasattr(part, "_parameter_constraints"):
             part._validate_params()
-        if hasattr(part, "_check_params"):
-            part._check_params()
     except Exception as error:
         text = ascii(first_line(error, 300).rstrip("."))[1:-1]
         raise InvalidModelFile(f"has a setting that is not one: {text}") from error

@@ -1,4 +1,4 @@
-"""Features and pairs of features that matter: weights, interactions, products of pairs.
+"""Features and pairs of features that matter: relevance weights and interactions.
 
 Distances weight every feature equally, so irrelevant features hide the relevant ones.  With b the
 interval between quantiles of a feature in which a sample lies, and all classes weighted equally,
@@ -20,22 +20,9 @@ Features may matter only together, as in a product of two.  The interaction info
 on coarser intervals, is added to I_j and I_k where it exceeds ``GATE`` standard deviations of its
 distribution under independence (2 W S is then chi-squared with (#b_j - 1)(#b_k - 1)(#k - 1) degrees
 of freedom).  Without the gate the sum over many pairs of noise would hide the single features.
-
-Products of the features of two columns: every column has its splines (``features.splines``).
-Where the class depends on two columns jointly, the residuals r of a sum of one function for each
-column correlate with products a b of a feature of one column and a feature of the other.  Pairs are
-ranked by
-
-    sum over products a b of the pair, and classes k, of (sum_i w_i a_i b_i r_ik)^2 / mean (a b)^2
-
-(as in GA2M: Lou, Caruana, Gehrke and Hooker, "Accurate intelligible models with pairwise
-interactions", KDD 2013), and AdditiveLCC has the products of the first few as features.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.special import rel_entr
@@ -48,10 +35,6 @@ PAIR_INTERVALS = 5
 GATE = 6.0
 MAX_PAIRED = 120
 """Features of two classes up to which pairs are evaluated: their number grows with the square."""
-LEADING = 3
-"""Features of each column in the products of a pair: the smoothest ones."""
-BOUND = 3.0
-"""Features are linear far out, and products of two would be large: they are clipped."""
 
 
 def mutual_relevance_weights(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -120,31 +103,3 @@ def pair_interactions(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> n
     interaction[interaction <= GATE * np.sqrt(2 * degrees * (n_classes - 1)) / (2 * effective)] = 0
     np.fill_diagonal(interaction, 0.0)
     return np.asarray(interaction)
-
-
-# Products of pairs.
-
-
-def pair_values(
-    leading: np.ndarray, widths: Sequence[int], residuals: Any, share: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return all pairs of columns, first and second, and their values.
-
-    ``leading`` are the clipped features, ``widths`` their number for each column; ``residuals`` are
-    weighted residuals, one row each, and ``share`` the weights in mean (a b)^2.
-    """
-    starts = np.cumsum([0, *widths])[:-1]
-
-    def by_pair(matrix: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
-
-    gains = sum((leading.T @ (leading * own[:, None])) ** 2 for own in residuals)
-    squares = leading**2
-    variance = np.maximum(by_pair(squares.T @ (squares * share)), 1e-12)
-    first, second = np.triu_indices(len(starts), 1)
-    return first, second, (by_pair(np.asarray(gains)) / variance)[first, second]
-
-
-def products(A: Any, B: Any) -> Any:
-    """Return all products of a feature of one column and one of the other."""
-    return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)

@@ -234,17 +234,15 @@ def find_local_centers(
     """Return the centroids of k-means in each class."""
     hashes = row_hashes(X, seed) if hashes is None else hashes
     classes = range(int(codes.max()) + 1)
-    rows = (np.flatnonzero((codes == code) & (weight > 0)) for code in classes)
-    samples = (_unique_samples(X, hashes, weight, own) for own in rows)
+    samples = (_unique_samples(X, hashes, np.where(codes == k, weight, 0.0)) for k in classes)
     return centers_of_samples(samples, total_variance(X, weight), n_centers, seed)
 
 
 def _unique_samples(
-    X: np.ndarray, hashes: np.ndarray, weight: np.ndarray, rows: np.ndarray
+    X: np.ndarray, hashes: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    _, first, kind = np.unique(hashes[rows], return_index=True, return_inverse=True)
-    counts = np.bincount(kind.reshape(-1), weights=weight[rows])
-    points = X[rows[first]]  # a copy of these samples, sparse where X is
+    rows, counts = smallest_distinct(hashes, weight, len(weight))
+    points: Any = X[rows]  # a copy of these samples, sparse where X is
     if kind_of(X) is not Kind.SPARSE:
         points = np.ascontiguousarray(points)
     elif points.shape[0] * points.shape[1] <= 2**24:

@@ -18,7 +18,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
@@ -59,9 +58,6 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         such draws. None is as many as there are.
     learning_rate : float, default=0.1
         Shrinkage of boosting; forests have none.
-    class_weight : dict, "balanced" or None, default="balanced"
-        Weights of the classes while the trees are grown; ``"balanced"`` takes sample weights into
-        account.
     n_jobs : int or None, default=None
         Trees of a forest that are grown at the same time. The result does not depend on it.
     random_state : int, RandomState instance or None, default=0
@@ -82,7 +78,8 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Missing values are passed to the trees, which send them to the side with the larger gain. A
+    Classes have equal total weight while the trees are grown. Missing values are passed to the
+    trees, which send them to the side with the larger gain. A
     random forest and boosting are grown on values rounded to 63 quantiles of their feature.
 
     Examples
@@ -108,7 +105,6 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
     min_samples_leaf: int = 3
     max_samples: int | None = None
     learning_rate: float = 0.1
-    class_weight: Any = "balanced"
     n_jobs: int | None = None
     random_state: Any = 0
 
@@ -119,7 +115,6 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "max_samples": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -154,11 +149,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         classes, codes = np.unique(y, return_inverse=True)
         training, codes, weight = _unique_samples(X, codes, weight)
         totals = np.bincount(codes, weight, len(classes))
-        if self.class_weight == "balanced":
-            factors = weight.sum() / (len(classes) * np.maximum(totals, 1e-300))
-        else:
-            factors = compute_class_weight(self.class_weight, classes=classes, y=y)
-        balanced = weight * factors[codes]
+        balanced = weight * (weight.sum() / (len(classes) * np.maximum(totals, 1e-300)))[codes]
         count, jobs = self.n_estimators, self.n_jobs
         least = min(self.min_samples_leaf / weight.sum(), 0.5)
         if self.kind == "hist_gradient_boosting":

@@ -59,7 +59,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from lincent._errors import AppError
-from lincent.estimators.additive import AdditiveModel, Curve, Terms
+from lincent.estimators.additive import BOUND, LEADING, AdditiveModel, Curve, Terms
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
@@ -67,7 +67,6 @@ from lincent.estimators.calibration import LEAK, Softmax
 from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.tabular import TableClassifier
 from lincent.features import SplineFeatures, TreeLeaves
-from lincent.features.pairs import BOUND, LEADING
 from lincent.features.similarity import RBFFeatures
 from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
 from lincent.features.tree_leaves import Trees

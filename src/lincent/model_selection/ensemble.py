@@ -45,9 +45,8 @@ from sklearn.utils import check_random_state
 
 from lincent import _console
 from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelihoods
-from lincent.estimators.linear import RegularizedFit, check_hinge_range, controls
-from lincent.estimators.problem import BinaryTask, HostTraining, binary_tasks
-from lincent.estimators.remote import Training
+from lincent.estimators.linear import RegularizedFit, controls
+from lincent.estimators.problem import BinaryTask, HostTraining, Training, binary_tasks
 from lincent.estimators.validation import Calibrated, ClassCosts, Strategy, check_class_weight
 from lincent.model_selection.folds import calibration_folds
 from lincent.model_selection.scoring import Labels, make_metric
@@ -58,7 +57,7 @@ from lincent.model_selection.search import (
     make_cv_results,
     make_training_folds,
     search_folds,
-    warn_uncertified,
+    store_gaps,
 )
 from lincent.sources.landmarks import RowMapping
 from lincent.tables.weighted import poststratified
@@ -107,54 +106,50 @@ def softmax_weights(scores: np.ndarray) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-@dataclass(frozen=True)
-class JointScores:
-    """Log-probability of the true class by candidate (rows) and sample; NaN if not evaluated.
+def log_probabilities(results: FoldResults) -> np.ndarray:
+    """Return the log-probability of the true class by candidate and sample; NaN if not evaluated.
 
     The AUC of each class alone does not see how the decision values of different classes compare,
-    which decides what is predicted, and it is close to one for most C.  A candidate that was not
-    evaluated on all samples is scored on those on which it was.
+    which decides what is predicted, and it is close to one for most C.
     """
+    scores = np.stack(list(results.pooled), axis=2)
+    likelihoods = np.full(scores.shape[:2], np.nan)
+    for one, out in zip(scores, likelihoods, strict=True):
+        rows = np.isfinite(one[:, 0])
+        labels = results.codes[rows], results.weight[rows], len(results.pooled)
+        out[rows] = log_likelihoods(one[rows], *labels)
+    return likelihoods
 
-    likelihoods: np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
 
-    @classmethod
-    def of(cls, results: FoldResults) -> JointScores:
-        scores = np.stack(list(results.pooled), axis=2)
-        likelihoods = np.full(scores.shape[:2], np.nan)
-        for one, out in zip(scores, likelihoods, strict=True):
-            rows = np.isfinite(one[:, 0])
-            labels = results.codes[rows], results.weight[rows], len(results.pooled)
-            out[rows] = log_likelihoods(one[rows], *labels)
-        return cls(likelihoods, results.codes, results.weight)
+def joint_scores(likelihoods: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the class-balanced mean of each candidate over the samples on which it has a value."""
+    out = np.empty(len(likelihoods))
+    for k, one in enumerate(likelihoods):
+        rows = np.isfinite(one)
+        out[k] = mean_and_error(one[rows][None], codes[rows], weight[rows])[0][0]
+    return out
 
-    def means(self) -> np.ndarray:
-        """Return the class-balanced mean of each candidate."""
-        out = np.empty(len(self.likelihoods))
-        for k, one in enumerate(self.likelihoods):
-            rows = np.isfinite(one)
-            out[k] = mean_and_error(one[rows][None], self.codes[rows], self.weight[rows])[0][0]
-        return out
 
-    def weights(self, default: int | None) -> np.ndarray:
-        """Return the weights of candidates evaluated on all samples.
+def joint_weights(
+    likelihoods: np.ndarray, codes: np.ndarray, weight: np.ndarray, default: int | None
+) -> np.ndarray:
+    """Return the weights of candidates evaluated on all samples.
 
-        The default candidate has all weight unless the best one is better by more than one
-        standard error.
-        """
-        complete = np.isfinite(self.likelihoods).all(axis=1)
-        means = np.where(complete, self.means(), -np.inf)
-        if default is not None:
-            best, reference = self.likelihoods[means.argmax()], self.likelihoods[default]
-            ahead, error = mean_and_error((best - reference)[None], self.codes, self.weight)
-            if not ahead[0] > error[0]:
-                return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
-            means[default] = -np.inf
-        weights = softmax_weights(means)
-        weights[weights < 1e-3] = 0.0  # not worth a refit to all samples
-        return np.asarray(weights / weights.sum())
+    The default candidate has all weight unless the best one is better by more than one standard
+    error.
+    """
+    complete = np.isfinite(likelihoods).all(axis=1)
+    means = np.where(complete, joint_scores(likelihoods, codes, weight), -np.inf)
+    if default is not None:
+        ahead, error = mean_and_error(
+            (likelihoods[means.argmax()] - likelihoods[default])[None], codes, weight
+        )
+        if not ahead[0] > error[0]:
+            return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
+        means[default] = -np.inf
+    weights = softmax_weights(means)
+    weights[weights < 1e-3] = 0.0  # not worth a refit to all samples
+    return np.asarray(weights / weights.sum())
 
 
 # Models of all candidates.
@@ -335,11 +330,8 @@ class FoldEnsemble:
         model._fit(X, y, sample_weight, groups)
         return self
 
-    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
-        """Return the map of each candidate (None: the features), and what ``_set_model`` needs.
-
-        ``hashes`` are those of the samples, or None.
-        """
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        """Return the map of each candidate (None: the features), and what ``_set_model`` needs."""
         raise NotImplementedError
 
     def _map_params(self) -> list[dict[str, Any]]:
@@ -359,7 +351,6 @@ class FoldEnsemble:
         return None
 
     def _check_params(self: Any) -> None:
-        check_hinge_range(self.margin_range)
         if self.Cs is not None:
             check_grid("Cs", self.Cs)
 
@@ -371,7 +362,7 @@ class FoldEnsemble:
             # A Newton step further: a gap within tol leaves seven digits of a decision value, and
             # duplicated and weighted samples should agree in more.
             limits = replace(limits, tol=1e-3 * limits.tol)
-        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, seed)
+        fit = RegularizedFit(self.margin_range, True, limits, seed)
         todo = binary_tasks(len(training.classes), self.multi_class)
         Cs = None if self.Cs is None else np.sort(check_grid("Cs", self.Cs))
         grid = Grid(Cs, fit, costs, isinstance(self.class_weight, str), len(todo) > 1)
@@ -392,7 +383,7 @@ class FoldEnsemble:
             used = used if joint else np.ones_like(used)
 
             def refit() -> tuple[np.ndarray, Any]:
-                maps, own = self._feature_maps(training, seed, data.hashes)
+                maps, own = self._feature_maps(training, seed)
                 return fit_models(training, maps, todo, grid, used), own
 
             [(final, own)] = training.each([refit], None)
@@ -413,8 +404,7 @@ class FoldEnsemble:
                 return None
             _console.step("search, fold", split, len(data.splits))
             part = data.train(split)
-            hashes = None if data.hashes is None else data.hashes[data.splits[split][0]]
-            maps, made = self._feature_maps(part, seed, hashes)
+            maps, made = self._feature_maps(part, seed)
             if used is None:
                 used = np.ones((len(maps), len(grid.values(1.0))), dtype=bool)
             models = fit_models(part, maps, todo, grid, used)
@@ -422,8 +412,7 @@ class FoldEnsemble:
 
         def prune(first: Any) -> np.ndarray:
             results = FoldResults.of(first[:1], first[1:2])
-            scores = JointScores.of(results)
-            used = within_one_se(scores.likelihoods, scores.codes, scores.weight)
+            used = within_one_se(log_probabilities(results), results.codes, results.weight)
             used = used.reshape(results.shape)
             if grid.default is not None:
                 used[grid.default[:2]] = True
@@ -451,10 +440,10 @@ class FoldEnsemble:
         """Set the results of the search; return the weights of the candidates by problem."""
         n_Cs = results.shape[1]
         if joint:
-            together = JointScores.of(results)
+            given = log_probabilities(results), results.codes, results.weight
             default = None if grid.default is None else grid.default[0] * n_Cs + grid.default[1]
-            scores = [together.means()] * len(todo)
-            weights = np.array([together.weights(default)] * len(todo))
+            scores = [joint_scores(*given)] * len(todo)
+            weights = np.array([joint_weights(*given, default)] * len(todo))
         else:
             scores = []
             metric = make_metric(self.scoring, np.array([-1, 1]))
@@ -485,12 +474,9 @@ class FoldEnsemble:
         """Set the certificates of all models; warn of the largest gap where it is above tol."""
         by_problem = np.moveaxis(np.stack(results.models), 2, 0)
         solutions = [model.solution for model in by_problem.flat if model is not None]
-        self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
-        self.duality_gap_ = max(solution.relative_gap for solution in solutions)
-        if self.duality_gap_ > self.tol:
-            gap = f"worst relative duality gap {self.duality_gap_:.1e}"
-            warn_uncertified(f"Some of the cross-validated models ({gap}) are not certified")
+        gaps, steps = zip(*((one.relative_gap, one.iterations) for one in solutions), strict=True)
+        store_gaps(self, gaps, steps, "A cross-validated model")
 
     def _calibrate(self, results: FoldResults, weights: np.ndarray, training: Training) -> None:
         """Calibrate probabilities on the out-of-fold decision values of the ensemble."""

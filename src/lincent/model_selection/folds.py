@@ -19,11 +19,6 @@ from lincent.sources.source import Kind, kind_of
 
 N_SPLITS = 5
 Split = tuple[np.ndarray, np.ndarray]
-_NEEDS_POSITIONS = (
-    "cv={cv!r} is not usable on a Dask collection or on batches, whose rows have no positions to "
-    "index: give a number of folds, or one fold number per row (an array, a Dask array or "
-    "PredefinedSplit)."
-)
 
 
 def make_folds(
@@ -155,7 +150,11 @@ def number_of_folds(cv: Any, *, remote: bool = False) -> int:
     if cv is None:
         return N_SPLITS
     if remote and (not isinstance(cv, int | np.integer) or isinstance(cv, bool)):
-        raise ValueError(_NEEDS_POSITIONS.format(cv=cv))
+        raise ValueError(
+            f"cv={cv!r} is not usable on a Dask collection or on batches, whose rows have no "
+            "positions to index: give a number of folds, or one fold number per row (an array, a "
+            "Dask array or PredefinedSplit)."
+        )
     if int(cv) < 2:
         raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
     return int(cv)

@@ -9,7 +9,6 @@ binary problem.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +18,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.problem import HostTraining, predicted_codes
-from lincent.estimators.remote import DaskTraining, DeviceTraining, Training
+from lincent.estimators.problem import (
+    DaskTraining,
+    DeviceTraining,
+    HostTraining,
+    Training,
+    predicted_codes,
+)
 from lincent.estimators.validation import plain
 from lincent.model_selection.folds import (
     N_SPLITS,
@@ -31,7 +35,6 @@ from lincent.model_selection.folds import (
     number_of_folds,
 )
 from lincent.model_selection.scoring import PrecomputedScores, RemoteSamples
-from lincent.solvers.solution import Controls
 from lincent.sources.hashing import HeldOutScores, row_hashes
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.source import namespace_of
@@ -40,8 +43,6 @@ LABEL_METRICS = (
     "accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall",
 )  # fmt: skip
 """How the names of metrics begin that depend on true and predicted labels alone."""
-REFIT_FRACTION = 0.25
-"""Of a time limit, reserved for the refit."""
 BLOCK_ROWS = 8192
 
 ModelScore = Callable[[Any, Any, Any, dict[str, Any]], float]
@@ -130,7 +131,6 @@ class DaskFolds:
     training: DaskTraining
     splits: list[tuple[Any, int]]
     assignment: Any = None
-    hashes: None = None
 
     def train(self, split: int) -> DaskTraining:
         """Return the training part of a split, which must have samples of each class."""
@@ -264,71 +264,6 @@ def make_cv_results(
     return results | columns
 
 
-@dataclass(frozen=True)
-class FoldScores:
-    """Scores and relative gaps of candidates (columns) on folds (rows).
-
-    A candidate is late on a fold where the time limit stopped its solve or it was not begun.
-    Candidates are compared on the same folds, those that finished the most of them: a fold that was
-    stopped early does not exclude the candidates that others finished.
-    """
-
-    scores: np.ndarray
-    gaps: np.ndarray
-    late: np.ndarray
-
-    @cached_property
-    def done(self) -> np.ndarray:
-        """What can be compared: what was finished; where nothing was, what has a score."""
-        scored = np.isfinite(self.scores)
-        return ~self.late if np.any(scored & ~self.late) or not self.late.any() else scored
-
-    @cached_property
-    def folds(self) -> np.ndarray:
-        """The folds on which candidates are compared."""
-        count = self.done.sum(axis=1)
-        return np.asarray(count == count.max())
-
-    @cached_property
-    def candidates(self) -> np.ndarray:
-        """The candidates that are compared."""
-        return np.asarray(self.done[self.folds].all(axis=0))
-
-    def cv_results(self, params: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return ``cv_results_``; means are over the folds that are compared."""
-        splits = {f"split{k}_test_score": line for k, line in enumerate(self.scores)}
-        compared = np.where(self.candidates, self.scores[self.folds], np.nan)
-        return make_cv_results(
-            params,
-            compared.mean(axis=0),
-            std_test_score=compared.std(axis=0),
-            feasible=~(np.isnan(self.scores) & ~self.late).any(axis=0),
-            relative_gap=self.gaps[self.folds].max(axis=0),
-            **splits,
-        )
-
-    def warn(self, tol: float, time_limit: float | None) -> None:
-        """Warn of candidates that were not finished or not certified."""
-        total = self.scores.shape[1]
-        if not self.late.any():
-            if short := int((self.gaps.max(axis=0) > tol).sum()):
-                warn_uncertified(f"{short} of {total} points of the search are not certified")
-            return
-        finished = int((~self.late[self.folds]).all(axis=0).sum())
-        if finished:
-            folds = f"{self.folds.sum()} of {len(self.folds)} folds"
-            choice = f", in {folds}, and the choice is the best of these"
-        else:
-            begun = "the best of those begun" if self.candidates.any() else "the largest margin"
-            choice = f", and the choice is {begun}"
-        warnings.warn(
-            f"time_limit={time_limit} s ended the search: {finished} of {total} candidates were "
-            f"finished{choice}. Give a larger time_limit or fewer candidates.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-
-
 def warn_uncertified(what: str) -> None:
     """Warn of solutions without a certificate to ``tol``."""
     warnings.warn(
@@ -336,6 +271,14 @@ def warn_uncertified(what: str) -> None:
         ConvergenceWarning,
         stacklevel=3,
     )
+
+
+def store_gaps(model: Any, gaps: Sequence[float], iterations: Sequence[int], what: str) -> None:
+    """Set ``duality_gap_`` and ``n_iter_`` from those of all solutions; warn of large gaps."""
+    gap = max(float(np.max(gaps)), 0.0)
+    model.duality_gap_, model.n_iter_ = gap, max(1, sum(iterations))
+    if not gap <= model.tol:
+        warn_uncertified(f"{what} (worst relative duality gap {gap:.1e}) is not certified")
 
 
 def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
@@ -350,23 +293,3 @@ def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
     if grid.ndim != 1 or not grid.size or not usable.all():
         raise ValueError(message)
     return grid
-
-
-# Time limits.
-
-
-def search_deadline(limits: Controls, began: float) -> float:
-    """Return when the search must end, so that there is time for the refit."""
-    if not np.isfinite(limits.deadline):
-        return limits.deadline
-    return limits.deadline - REFIT_FRACTION * (limits.deadline - began)
-
-
-def next_deadline(ends: float, n_left: int) -> float:
-    """Return the deadline of the next of ``n_left`` binary problems of a fold that ends then.
-
-    It gets an equal part of the time that is left.  A candidate is finished when all problems have
-    it, so none of them may take the time of the others.
-    """
-    now = time.monotonic()
-    return now + (ends - now) / n_left

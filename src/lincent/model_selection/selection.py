@@ -294,15 +294,16 @@ class Selection:
     def by_feature_map(self) -> dict[str, list[float]]:
         """Return for each feature map of the ensemble its values of C."""
         Cs: dict[str, list[float]] = {}
-        for name, C in self.factors():
+        for name, C in self.members():
             Cs.setdefault(name, []).append(C)
         return Cs
 
-    def factors(self) -> dict[tuple[str, float], tuple[float, float]]:
-        """Return for feature map and C of each model its weight and the factor on its scores."""
-        chosen = (self.candidates[k] for k in self.blend.chosen)
-        pairs = zip(self.blend.weights.tolist(), self.blend.factors.tolist(), strict=True)
-        return {(one.feature_map, one.C): pair for one, pair in zip(chosen, pairs, strict=True)}
+    def members(self) -> dict[tuple[str, float], tuple[float, float, float]]:
+        """Return weight, factor on the scores, and score of each feature map and C."""
+        chosen, weights, factors = self.blend.chosen, self.blend.weights, self.blend.factors
+        columns = np.stack([weights, factors, self.values[chosen]], axis=1).tolist()
+        keys = [(self.candidates[k].feature_map, self.candidates[k].C) for k in chosen]
+        return {key: tuple(row) for key, row in zip(keys, columns, strict=True)}
 
     def cv_results(self) -> dict[str, Any]:
         """Return ``cv_results_``: scores of pooled out-of-fold decision values."""

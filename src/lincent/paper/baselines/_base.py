@@ -14,8 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.problem import HostTraining
-from lincent.estimators.remote import Training
+from lincent.estimators.problem import HostTraining, Training
 from lincent.estimators.validation import check_class_totals
 from lincent.problems.arrays import Rows
 from lincent.sources.dense import DenseRows
