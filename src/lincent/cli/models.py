@@ -71,12 +71,12 @@ def fit(
                 **columns, strict=strict, reading=reading, rows=rows,
                 n_jobs=options.worker_count(jobs), random_state=seed, log=log, progress=progress,
             )  # fmt: skip
-        files: dict[str, bytes] = {}
+        files: dict[str, str] = {}
         if written:
-            from lincent.report.model_report import report_files
+            from lincent.report.model_report import report_file
 
             explanation = explain_model(model) | {"model": output}
-            files = report_files(explanation, model, written)
+            files = {path: report_file(explanation, model, path) for path in written}
         save_model(model, output, force=force)
     with options.errors_as_messages(f"the model was written to {output}"):
         try:
@@ -207,7 +207,6 @@ def explain(
     output: str | None = None,
     by: str | None = None,
     strict: bool = False,
-    report_json: bool = False,
     rows: bool = True,
     force: bool = False,
     quiet: bool = False,
@@ -218,31 +217,25 @@ def explain(
 
     How far each column moves the score, and rows with suspect labels.
     """
-    if report_json and output in (None, STREAM):
-        raise AppError("--report-json writes a file beside the page: name it with -o PAGE.html.")
-    written = [] if output is None else [output]
-    if report_json:
-        written.append(str(Path(written[0]).with_suffix(".json")))
-    for path in written:
-        check_output(path, force=force, others=(model, data))
+    if output is not None:
+        check_output(output, force=force, others=(model, data))
     check_exists(model)
     from lincent.export.model_file import load_model, summary_errors
     from lincent.report.model_report import explanation_text
     from lincent.workflow.explain import explain_model
 
     loaded = load_model(model)
-    files: dict[str, bytes] = {}
     with summary_errors(model):
         explanation = explain_model(loaded, data, by=by, strict=strict, reading=reading, rows=rows)
         for note in () if quiet else explanation["table_notes"]:
             _console.log(note)
         if output is not None:
-            from lincent.report.model_report import report_files
+            from lincent.report.model_report import report_file
 
-            files = report_files(explanation | {"model": model}, loaded, written)
+            content = report_file(explanation | {"model": model}, loaded, output)
         text = _console.json_text(explanation) if json else explanation_text(explanation)
-    for path, content in files.items():
-        write_file(path, content, force=force)
+    if output is not None:
+        write_file(output, content, force=force)
     if output != STREAM:
         _console.answer(text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 
 from lincent._console import json_text
 from lincent._errors import AppError
-from lincent._files import encode
 from lincent.export.code import describe
 from lincent.export.model import Model, contributions_of
 from lincent.inspection.thresholds import PROBABILITY
@@ -62,15 +60,9 @@ def explanation_text(explanation: dict[str, Any]) -> str:
     return render_text(replace(page, sections=sections))
 
 
-def report_files(
-    explanation: dict[str, Any], model: Model, paths: Sequence[str]
-) -> dict[str, bytes]:
-    """Return the report as HTML or JSON (.json), by the name of each file."""
-    texts = {
-        path: json_text(explanation) if path.endswith(".json") else model_report(explanation, model)
-        for path in paths
-    }
-    return {path: encode(text) for path, text in texts.items()}
+def report_file(explanation: dict[str, Any], model: Model, path: str) -> str:
+    """Return the report as JSON or HTML, by the suffix of the file."""
+    return json_text(explanation) if path.endswith(".json") else model_report(explanation, model)
 
 
 def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
@@ -175,9 +167,6 @@ def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         word = "certified" if certificate["certified"] else "not certified"
         optimum = f"{word}, relative gap {certificate['relative_gap']:.1e}"
     facts.append(("Optimum", optimum))
-    if explanation["tuned"]:
-        score = explanation["tuned"]["mean_test_score"]
-        facts.append((f"Cross-validated {explanation['tuned']['scoring']}", f"{score:.3f}"))
     return tuple(facts)
 
 

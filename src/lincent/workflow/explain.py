@@ -17,7 +17,7 @@ from lincent.workflow.check import training_rows
 from lincent.workflow.out_of_fold import check_by, evaluate_rows
 
 FROM_SUMMARY = (
-    "estimator", "method", "params", "certificate", "tuned", "importances",
+    "estimator", "method", "params", "certificate", "importances",
     "pairs", "columns", "notes", "data", "versions", "created", "seconds", "threshold", "warnings",
 )  # fmt: skip
 

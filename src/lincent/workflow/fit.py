@@ -302,7 +302,6 @@ def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
         "data": {"name": printable(table.table.name), "fingerprint": digest.hexdigest()[:16]},
         "row_hashes": pack_hashes(hashes),
         "versions": _versions.versions(),
-        **search_summary(classifier),
     }
 
 
@@ -343,18 +342,3 @@ def make_classifier(
     return classifier.set_params(
         **{key: value for key, value in shared.items() if key in accepted} | dict(params)
     )
-
-
-def search_summary(classifier: Any) -> dict[str, Any]:
-    """Return ``tuned``, the margin that a search has chosen, where there is one."""
-    if not hasattr(classifier, "relative_margin_"):
-        return {}
-    return {
-        "tuned": {
-            "scoring": str(classifier.scoring),
-            "mean_test_score": float(classifier.best_score_),
-            "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
-            "margin": np.atleast_1d(classifier.margin_).tolist(),
-            "folds": int(classifier.n_splits_),
-        }
-    }
