@@ -47,9 +47,9 @@ class HeldOut:
         Where the predictions come from, in words.
     effective : float
         Fraction of the rows that intervals are computed for, less than 1 for out-of-fold rows.
-    weight : ndarray of shape (n_rows,) or None
+    weight : ndarray of shape (n_rows,)
         Weights that give the rows the class frequencies of the table, where they are a sample with
-        more of a rare class.
+        more of a rare class; all 1 if not given.
     """
 
     rows: np.ndarray
@@ -60,7 +60,11 @@ class HeldOut:
     folds: np.ndarray
     how: str
     effective: float = 1.0
-    weight: np.ndarray | None = None
+    weight: Any = None
+
+    def __post_init__(self) -> None:
+        if self.weight is None:
+            object.__setattr__(self, "weight", np.ones(len(self.codes)))
 
     def confusion(self, predicted: np.ndarray) -> np.ndarray:
         """Return the confusion matrix of predicted class codes."""
@@ -192,14 +196,13 @@ def choose_threshold(
         by, score = f"--costs {cost_text(metric)}", partial(cost_per_row, costs=prices)
     values = toward(side, held.scores, held.probabilities)
     is_positive = (held.codes == side).astype(np.intp)
-    weight = np.ones(len(values)) if held.weight is None else held.weight
     predicted = np.zeros(len(values), dtype=np.intp)
     for fold in np.unique(held.folds):
         own, rest = held.folds == fold, held.folds != fold
-        best = _best(score, values[rest], is_positive[rest], weight[rest])
+        best = _best(score, values[rest], is_positive[rest], held.weight[rest])
         predicted[own] = values[own] >= best
     scale = SCORE if held.probabilities is None else PROBABILITY
-    best = _best(score, values, is_positive, weight)
+    best = _best(score, values, is_positive, held.weight)
     threshold = DecisionThreshold(plain(classes[side]), best, scale, by)
     return threshold, np.where(predicted == 1, side, 1 - side)
 
