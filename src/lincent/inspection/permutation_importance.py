@@ -157,15 +157,15 @@ def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
 
     if not columns:
         return []
-    encoder, token = pipeline[0], pipeline[0].missing_
+    token = pipeline[0].missing_
     pairs = [(column.name, _grid_values(frame, column, token)) for column in columns]
     rows = []
     for name, values in pairs:
         cells = [None if value == token else value for value in values]
         rows.append(frame.iloc[np.zeros(len(cells), dtype=int)].assign(**{name: cells}))
     encoded = np.asarray(pipeline[:-1].transform(pd.concat(rows)))
-    inputs = np.array([code.name for code in encoder.columns_], dtype=object)[encoder.sources]
-    places = [np.flatnonzero(inputs == name) for name, _ in pairs]
+    owner = encoded_owners(pipeline)
+    places = [np.flatnonzero(owner == name) for name, _ in pairs]
     parts = np.split(encoded, np.cumsum([len(v) for _, v in pairs])[:-1])
     return [
         _Grid(name, values, column.kind != CATEGORY, own, part[:, own])
