@@ -99,10 +99,9 @@ def fitted(table: pd.DataFrame, estimator: Any, rng: np.random.Generator) -> Mod
         "reference": reference(prepared, None, labels),
         "score_scale": float(10.0 ** rng.uniform(-2, 2)),
     }
-    if len(labels) == 2 and rng.random() < 0.3:
-        scale = "probability" if hasattr(pipeline[-1], "predict_proba") else "score"
+    if len(labels) == 2 and hasattr(pipeline[-1], "predict_proba") and rng.random() < 0.3:
         side = labels[rng.integers(2)].item() if labels.dtype != object else labels[0]
-        summary["threshold"] = {"positive": side, "at": 0.3, "scale": scale, "by": "--threshold"}
+        summary["threshold"] = {"positive": side, "at": 0.3, "by": "--threshold"}
     return Model(pipeline, prepared.schema, summary, "0.3.0")
 
 

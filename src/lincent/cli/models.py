@@ -141,7 +141,7 @@ def _costs_text(
     prices = ", ".join(f"{name} {cost:g}" for name, cost in costs.items())
     constant = min(always, key=always.get)
     return (
-        f"With costs of {prices} the threshold is a {threshold['scale']} of {threshold['at']:.3g}: "
+        f"With costs of {prices} the threshold is a probability of {threshold['at']:.3g}: "
         f"a held-out row costs {per_row:.3f}; {own_threshold:.3f} at the model's own threshold, "
         f"{always[constant]:.3f} if always {constant}."
     )

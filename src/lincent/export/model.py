@@ -115,7 +115,7 @@ class Model:
         """
         if self.threshold is None:
             return predicted_codes(scores)
-        return self.threshold.predict(self.classifier.classes_, scores, probabilities)
+        return self.threshold.predict(self.classifier.classes_, probabilities)
 
     def score_batch(
         self,

@@ -28,13 +28,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lincent.estimators.validation import plain
-from lincent.inspection.thresholds import (
-    DecisionThreshold,
-    HeldOut,
-    own_margin,
-    positive_code,
-    toward,
-)
+from lincent.inspection.thresholds import DecisionThreshold, HeldOut, own_margin, positive_code
 from lincent.model_selection.metrics import label_score
 from lincent.tables.infer import PreparedTable
 
@@ -240,7 +234,7 @@ def _metric(name: str, value: float, low: float, high: float, baseline: float) -
 def _of_class(held: HeldOut, code: int) -> np.ndarray:
     """Return what ranks the rows by a class: the score of two, the probability of more."""
     if held.scores.ndim == 1:
-        return toward(code, held.scores, None)
+        return held.scores if code == 1 else -held.scores
     return (held.scores if held.probabilities is None else held.probabilities)[:, code]
 
 
@@ -384,8 +378,8 @@ def evaluation_warnings(
         differ = 100 * np.average(other, weights=held.weight)
         if threshold is not None:
             messages.append(
-                f"The class is {threshold.positive} from a {threshold.scale} of {threshold.at:.3g} "
-                f"on ({threshold.by}), so it is not always the likelier one."
+                f"The class is {threshold.positive} from a probability of {threshold.at:.3g} on "
+                f"({threshold.by}), so it is not always the likelier one."
             )
         elif differ >= 1.0:
             at = probability[np.abs(held.scores).argmin()]

@@ -14,7 +14,6 @@ from lincent._console import json_text
 from lincent._errors import AppError
 from lincent.export.code import describe
 from lincent.export.model import Model, contributions_of
-from lincent.inspection.thresholds import PROBABILITY
 from lincent.model_selection.metrics import TITLES
 from lincent.report.blocks import (
     Block,
@@ -276,7 +275,6 @@ def _threshold(explanation: dict[str, Any]) -> Section:
     thresholds = evaluation["curves"]["thresholds"]
     name, at = str(evaluation["positive"]), evaluation["at_threshold"]
     classes = [str(label) for label in explanation["classes"]]
-    own = explanation.get("threshold") or {"scale": None}
     data = {
         **thresholds,
         "positive": name,
@@ -284,7 +282,7 @@ def _threshold(explanation: dict[str, Any]) -> Section:
         "option": "" if name == classes[1] else f" --positive {shlex.quote(name)}",
         "rows": evaluation["rows"],
         "positives": at["rows"],
-        "own": {"called": at["called"], "at": own["at"] if own["scale"] == PROBABILITY else None},
+        "own": {"called": at["called"], "at": (explanation.get("threshold") or {}).get("at")},
         "costs": [1, 1],
     }
     prices = (evaluation.get("costs") or {}).get("costs")

@@ -240,7 +240,7 @@ def _evaluation_summary(
         return nothing | {"threshold": chosen and asdict(chosen), "warnings": [why]}
     predicted, criterion = predicted_codes(held.scores), metric or costs
     if chosen is not None:
-        predicted = chosen.predict(classes, held.scores, held.probabilities)
+        predicted = chosen.predict(classes, held.probabilities)
     elif criterion is not None:
         chosen, predicted = choose_threshold(criterion, held, positive)
     first = metric or "balanced_accuracy"
