@@ -496,16 +496,53 @@ def smoke_test(model: Model) -> None:
 # The parts.
 
 
+TYPES: dict[Any, Callable[[Any], bool]] = {
+    "bool": lambda value: type(value) is bool,
+    "str": lambda value: type(value) is str,
+    "float": lambda value: type(value) in (int, float) and math.isfinite(value),
+    "np.ndarray": lambda value: _is_kind(value, "bif") and value.ndim == 1,
+    "Softmax": lambda value: type(value) is Softmax,
+    "tuple[str, ...] | None": lambda value: (
+        value is None or (type(value) is tuple and all(type(text) is str for text in value))
+    ),
+}
+"""Whether a value is what the annotation of a field says."""
+
+
+def _are_trees(part: Trees) -> bool:
+    """Return whether every way down a tree ends at a leaf."""
+    roots, left, column = part.roots, part.left, part.column
+    sizes = {len(value) for name, value in vars(part).items() if name != "roots"}
+    ok = all(value.dtype.kind == "i" for value in (roots, part.feature, left, column))
+    ok = ok and len(sizes) == 1 and len(roots) > 0 and roots.min() >= 0
+    ok = ok and roots.max() < len(left) and part.feature.min() >= 0
+    down = ok and (left > np.arange(len(left))) & (left + 1 < len(left))
+    return ok and bool(np.all((column >= 0) | down))
+
+
+SMALL_PARTS: dict[type, Callable[[Any], bool]] = {
+    Calibration: lambda part: part.strategy in STRATEGIES and part.scale > 0,
+    EncodedColumn: lambda part: True,
+    Nearest: lambda part: all(
+        len(values) and not np.any(np.diff(values) < 0) for values in (part.negative, part.positive)
+    ),
+    Softmax: lambda part: True,
+    Threshold: lambda part: True,
+    Trees: _are_trees,
+}
+"""Parts whose fields have `TYPES`, and what else holds for them."""
+
+
 def check_part(part: Any) -> None:
     """Check an estimator, transformer or smaller part, with all that it holds."""
     kind = type(part)
     foreign = model_class(f"{kind.__module__}.{kind.__name__}") is not kind
     refuse_if(foreign, f"has a part of type {kind.__name__}, which no lincent model has")
-    if kind in CHECKS:
-        whole = set(vars(part)) == {field.name for field in fields(kind)}
-        require(whole and CHECKS[kind](part), f"its {kind.__name__} is not what it should be")
-    if isinstance(part, Trees):
-        _check_trees(part)
+    if kind in SMALL_PARTS:
+        types = {field.name: TYPES[field.type] for field in fields(kind)}
+        typed = vars(part).keys() == types.keys()
+        typed = typed and all(types[name](value) for name, value in vars(part).items())
+        require(typed and SMALL_PARTS[kind](part), f"its {kind.__name__} is not what it should be")
     settings = set(kind._get_param_names()) if hasattr(kind, "_get_param_names") else set()
     missing = settings - vars(part).keys()
     require(not missing, f"its {kind.__name__} lacks {min(missing, default='')}")
@@ -536,57 +573,6 @@ def _check_value(value: Any, name: str, *, may_be_infinite: bool) -> None:
             _check_value(entry, name, may_be_infinite=may_be_infinite)
     else:
         check_part(value)
-
-
-def _is_numbers(value: Any) -> bool:
-    return _is_kind(value, "if") and value.ndim == 1 and bool(np.isfinite(value).all())
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
-
-
-def _is_rising(value: Any) -> bool:
-    return _is_numbers(value) and value.size > 0 and not np.any(np.diff(value) < 0)
-
-
-def _is_calibration(part: Calibration) -> bool:
-    known = type(part.strategy) is str and part.strategy in STRATEGIES
-    return known and type(part.softmax) is Softmax and _is_number(part.scale) and part.scale > 0
-
-
-def _is_column(part: EncodedColumn) -> bool:
-    texts = (part.name, *(part.categories or ()))
-    listed = part.categories is None or type(part.categories) is tuple
-    plain = listed and all(type(text) is str for text in texts)
-    return plain and _is_number(part.fill) and type(part.indicator) is bool
-
-
-CHECKS: dict[type, Callable[[Any], bool]] = {
-    Threshold: lambda part: _is_number(part.at),
-    Nearest: lambda part: (
-        _is_rising(part.negative) and _is_rising(part.positive) and _is_number(part.shift)
-    ),
-    Softmax: lambda part: (
-        _is_numbers(part.offset) and all(map(_is_number, (part.slope, part.low, part.high)))
-    ),
-    Calibration: _is_calibration,
-    EncodedColumn: _is_column,
-}
-"""Whether the attributes of a small part are what they should be."""
-
-
-def _check_trees(part: Trees) -> None:
-    """Check that every way down a tree ends at a leaf."""
-    found: Any = {field.name: vars(part).get(field.name) for field in fields(part)}
-    roots, left, column = (found[name] for name in ("roots", "left", "column"))
-    ok = all(_is_kind(value, "bif") and value.ndim == 1 for value in found.values())
-    ok = ok and all(_is_kind(found[name], "i") for name in ("roots", "feature", "left", "column"))
-    ok = ok and len({len(found[name]) for name in found if name != "roots"}) == 1
-    ok = ok and len(roots) > 0 and roots.min() >= 0 and roots.max() < len(left)
-    ok = ok and found["feature"].min() >= 0
-    down = ok and (left > np.arange(len(left))) & (left + 1 < len(left))
-    require(ok and bool(np.all((column >= 0) | down)), "its trees are no trees")
 
 
 def _check_settings(part: Any) -> None:
