@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import make_pipeline
 
 from campaigns.outcome import Outcome
 from lincent import LCC, AdditiveLCC, AutoLCC, KernelLCC, RegularizedLCC, StructuredLCC
@@ -25,7 +26,7 @@ from lincent.export.code import FORMATS, export_bytes, export_model
 from lincent.export.model import Model
 from lincent.export.sql import ROW, quoted
 from lincent.paper.baselines import LinearSVM, RegularizedLDA, TwinSVC
-from lincent.tables.encoder import table_pipeline
+from lincent.tables.encoder import TableEncoder
 from lincent.tables.infer import ColumnOptions, infer_schema
 from lincent.tables.read import read_table
 from lincent.tables.schema import OddCells, to_frame
@@ -91,7 +92,7 @@ def draw_table(rng: np.random.Generator, rows: int = 60) -> pd.DataFrame:
 
 def fitted(table: pd.DataFrame, estimator: Any, rng: np.random.Generator) -> Model:
     prepared = infer_schema(read_table(table), "the target", ColumnOptions(keep=tuple(table)[:-1]))
-    pipeline = table_pipeline(estimator)
+    pipeline = make_pipeline(TableEncoder(), estimator)
     pipeline.fit(prepared.frame, prepared.labels)
     labels = pipeline.classes_
     summary: dict[str, Any] = {

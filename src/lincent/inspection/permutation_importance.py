@@ -67,9 +67,10 @@ def column_importances(
     scores = np.asarray(classifier.decision_function(encoded))
     names = [column.name for column in schema.columns[:300]]
     moves = _mean_moves(classifier, encoded, scores, [owner == name for name in names], rng)
-    entries: list[dict[str, Any]] = []
-    for name, move in zip(names, moves, strict=True):
-        entries.append({"column": name, "importance": move / score_scale})
+    entries: list[dict[str, Any]] = [
+        {"column": name, "importance": move / score_scale}
+        for name, move in zip(names, moves, strict=True)
+    ]
     entries.sort(key=lambda entry: -entry["importance"])
     by_name = {column.name: column for column in schema.columns}
     drawn = [entry["column"] for entry in entries[:6] if entry["importance"] > 0]

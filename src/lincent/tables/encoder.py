@@ -346,13 +346,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [name for column, given in pairs for name in replace(column, name=str(given)).names]
 
 
-def table_pipeline(classifier: Any, *, scale: bool = True) -> Any:
-    """Return the pipeline of encoder and classifier; some classifiers ``scale`` themselves."""
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline([("columns", TableEncoder(scale)), ("classifier", classifier)])
-
-
 class NamedColumns:
     """The columns of X, with their names and whether they are categorical."""
 

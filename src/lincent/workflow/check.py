@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import gammaincc, gammaln, xlogy
+from scipy.stats import chi2_contingency, hypergeom
 
 from lincent._errors import listed
 from lincent.estimators.problem import predicted_codes
@@ -244,9 +244,8 @@ class _Numbers:
             message = (
                 f"{_percent(count / m)} of the values are {beyond} {bound:g}, none in training"
             )
-            # The most extreme of n + m values are all among the m: C(n+m-count, n) / C(n+m, n).
-            factorials = gammaln(np.array([n + m - count, m, n + m, m - count]) + 1)
-            probability = float(np.exp(factorials @ [1, 1, -1, -1]))
+            # None of the most extreme of n + m values is among the n.
+            probability = float(hypergeom.pmf(0, n + m, n, count))
             tests.append(("range", probability, count / m, BEYOND, message))
         difference = self.counts / n - self.new.cumsum()[:-1] / m
         k = int(np.abs(difference).argmax())
@@ -281,7 +280,6 @@ class _Categories:
         expected = (self.counts + self.new) * min(n, m) / (n + m)
         rare = expected < LEAST_EXPECTED
         table = np.array([[*c[~rare], c[rare].sum()] for c in (self.counts, self.new)])
-        table = table[:, table.sum(axis=0) > 0]
         difference = self.new / m - self.counts / n
         k = int(np.abs(difference).argmax())
         message = f"{_percent(self.new[k] / m)} are {self.known[k]!r}, "
@@ -292,12 +290,10 @@ class _Categories:
 
 def _homogeneity(table: np.ndarray) -> float:
     """Return the probability of a table of counts by the likelihood-ratio test."""
-    total = table.sum()
-    if table.shape[1] < 2 or not total:
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2:
         return 1.0
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / total
-    statistic = 2 * float(xlogy(table, table / np.where(expected, expected, 1.0)).sum())
-    return float(gammaincc((table.shape[1] - 1) / 2, max(0.0, statistic) / 2))
+    return float(chi2_contingency(table, correction=False, lambda_="log-likelihood").pvalue)
 
 
 def _percent(share: float) -> str:
