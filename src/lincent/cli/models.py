@@ -62,6 +62,7 @@ def fit(
         with _console.progress_bar(quiet) as progress:
             progress("reading " + ("standard input" if data == STREAM else data), 0, 0)
             from lincent.export.model_file import save_model
+            from lincent.report.model_report import fit_text, report_file
             from lincent.workflow.explain import explain_model
             from lincent.workflow.fit import fit_table
 
@@ -71,12 +72,8 @@ def fit(
                 **columns, strict=strict, reading=reading, rows=rows,
                 n_jobs=options.worker_count(jobs), random_state=seed, log=log, progress=progress,
             )  # fmt: skip
-        files: dict[str, str] = {}
-        if written:
-            from lincent.report.model_report import report_file
-
-            explanation = explain_model(model) | {"model": output}
-            files = {path: report_file(explanation, model, path) for path in written}
+        explanation = explain_model(model) | {"model": output}
+        files = {path: report_file(explanation, model, path) for path in written}
         save_model(model, output, force=force)
     with options.errors_as_messages(f"the model was written to {output}"):
         try:
@@ -85,7 +82,10 @@ def fit(
             for warning in model.summary["warnings"]:
                 log(warning)
             summary = _summary(model, data, output, written[0] if report else None)
-            _console.answer(_console.json_text(summary) if json else _summary_text(summary))
+            lines = [fit_text(explanation), "", f"written to {output}"]
+            lines += [f"report in {summary['report']}"] if report else []
+            text = "\n".join([*lines, f"next: {summary['next']}"])
+            _console.answer(_console.json_text(summary) if json else text)
         except OutputError as error:
             raise OutputError(f"The model was written to {output}. {error}") from error
     certificate = model.summary["certificate"]
@@ -102,57 +102,6 @@ def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, An
     new = "new" + "".join(Path(data).suffixes[-2:]) if data != STREAM else "new.csv"
     command = shlex.join(["lincent", "predict", path, new, "-o", "scored.csv"])
     return {"model": path, "report": page, "lincent": model.version, "next": command, **summary}
-
-
-def _summary_text(summary: dict[str, Any]) -> str:
-    """Return the summary of a fit in a few lines, the held-out score first."""
-    from lincent.report.model_report import groups_table, scores_table
-    from lincent.report.rendering import block_text, table_text
-
-    held, lines = summary["held_out"] or {}, ["No row could be held out."]
-    if held:
-        lines = [f"Held-out rows ({held['how']}):", *table_text(scores_table(held))]
-    if "at_threshold" in held:
-        lines.append(threshold_text(held["positive"], **held["at_threshold"]))
-    if held.get("costs"):
-        lines.append(_costs_text(summary["threshold"], **held["costs"]))
-    if held.get("by"):
-        lines += [f"Errors by {held['by']['column']}:", *block_text(groups_table(held["by"]))]
-    used = sum(bool(column["used_as"]) for column in summary["columns"])
-    classes = ", ".join(f"{name} ({count})" for name, count in summary["classes"].items())
-    certificate = summary["certificate"]
-    gap = f"relative duality gap {certificate['relative_gap']:.1e}; " if certificate else ""
-    lines += [
-        f"{summary['estimator']} on {summary['rows']} rows, {used} of "
-        f"{len(summary['columns']) - 1} columns, classes {classes}; {gap}"
-        f"{summary['seconds']:.2f} s",
-        f"written to {summary['model']}",
-    ]
-    if summary["report"]:
-        lines.append(f"report in {summary['report']}")
-    lines.append(f"next: {summary['next']}")
-    return "\n".join(lines)
-
-
-def _costs_text(
-    threshold: Any, costs: Any, per_row: float, own_threshold: float, always: Any
-) -> str:
-    """Return what the threshold of ``--costs`` saves."""
-    prices = ", ".join(f"{name} {cost:g}" for name, cost in costs.items())
-    constant = min(always, key=always.get)
-    return (
-        f"With costs of {prices} the threshold is a probability of {threshold['at']:.3g}: "
-        f"a held-out row costs {per_row:.3f}; {own_threshold:.3f} at the model's own threshold, "
-        f"{always[constant]:.3f} if always {constant}."
-    )
-
-
-def threshold_text(name: Any, found: int, rows: int, called: int) -> str:
-    """Return what a decision on the threshold is about: rows found, and false alarms."""
-    return (
-        f"At the threshold: {found} of {rows} rows of {name} are found; {called - found} of the "
-        f"{called} rows called {name} are not."
-    )
 
 
 @options.command

@@ -14,6 +14,7 @@ from lincent._console import json_text
 from lincent._errors import AppError
 from lincent.export.code import describe
 from lincent.export.model import Model, contributions_of
+from lincent.inspection.thresholds import cost_text
 from lincent.model_selection.metrics import TITLES
 from lincent.report.blocks import (
     Block,
@@ -45,6 +46,7 @@ from lincent.tables.schema import CATEGORY, FLAG
 
 MAX_BARS, MAX_WARNINGS = 20, 6
 NOT_IN_TEXT = ("columns", "use", "provenance")
+AFTER_FIT = ("how-good", "groups")
 
 
 def model_report(explanation: dict[str, Any], model: Model | None = None) -> str:
@@ -57,6 +59,13 @@ def explanation_text(explanation: dict[str, Any]) -> str:
     page = model_page(explanation)
     sections = tuple(section for section in page.sections if section.name not in NOT_IN_TEXT)
     return render_text(replace(page, sections=sections))
+
+
+def fit_text(explanation: dict[str, Any]) -> str:
+    """Return how good a model is as plain text; its warnings are log messages of the fit."""
+    page = model_page(explanation)
+    sections = tuple(section for section in page.sections if section.name in AFTER_FIT)
+    return render_text(replace(page, sections=sections, warnings=()))
 
 
 def report_file(explanation: dict[str, Any], model: Model, path: str) -> str:
@@ -147,7 +156,13 @@ def _answer(explanation: dict[str, Any]) -> tuple[str, ...]:
         plain = prose("model", "right", where=where, right=right, worst=names[k], least=least)
     score = evaluation["scores"][0]
     metric = TITLES[score["name"]].capitalize()
-    return (first, plain, prose("model", "score", metric=metric, **score))
+    answer = (first, plain, prose("model", "score", metric=metric, **score))
+    if not evaluation.get("costs"):
+        return answer
+    costs, always = evaluation["costs"], evaluation["costs"]["always"]
+    constant = min(always, key=always.get)
+    costs = costs | {"costs": cost_text(costs["costs"])}
+    return (*answer, prose("model", "costs", constant=constant, least=always[constant], **costs))
 
 
 def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
