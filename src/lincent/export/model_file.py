@@ -60,7 +60,17 @@ from lincent.tables.encoder import MOST_CATEGORIES, EncodedColumn, TableEncoder
 from lincent.tables.formats import outside_strings, pa
 from lincent.tables.infer import LONGEST_CLASS
 from lincent.tables.read import UserTable
-from lincent.tables.schema import CATEGORY, DATE, DETAILS, FLAG, MEANING, NUMBER, Column, Schema
+from lincent.tables.schema import (
+    CATEGORY,
+    DATE,
+    DETAILS,
+    FLAG,
+    MEANING,
+    NUMBER,
+    Column,
+    Schema,
+    to_frame,
+)
 
 FORMAT = 3  # raised when an older lincent could not read the file
 HEADER, TREE = "lincent.json", "tree.json"
@@ -483,7 +493,7 @@ def smoke_test(model: Model) -> None:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            answers = model.score_batch(batch)
+            answers = model.score_frame(to_frame(model.schema, batch))
             linear_scores(model)
     except Exception as error:
         raise InvalidModelFile(f"cannot score a row ({in_words(error)})") from error

@@ -8,6 +8,7 @@ features, ``ProjectionDisplay`` and ``ScoresDisplay`` show samples along one sco
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -246,10 +247,8 @@ def _names(estimator: Any, model: Any) -> list[str]:
     if hasattr(model, "feature_names_in_"):
         return [str(name) for name in model.feature_names_in_]
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
-        try:
+        with suppress(AttributeError, ValueError):  # a step without feature names
             return [str(name) for name in estimator[:-1].get_feature_names_out()]
-        except (AttributeError, ValueError):
-            pass  # a step without feature names
     return names_of(None, model.n_features_in_)
 
 
@@ -315,16 +314,12 @@ class PathDisplay(Display):
 
     def _draw(self, upper: Any, lower: Any) -> None:
         largest = np.argsort(-np.abs(self.coefs).max(axis=0))
-        for rank, j in enumerate(largest):
-            style: dict[str, Any] = {"color": "#BBBBBB", "linewidth": 0.7, "zorder": 1}
-            if rank < 8:  # these are named
-                style = {
-                    "color": COLORS[rank % 2],
-                    "linestyle": STYLES[rank // 2],
-                    "linewidth": 1.8,
-                }
-                style["label"] = self.feature_names[j]
-            upper.plot(self.margins, self.coefs[:, j], **style)
+        upper.plot(self.margins, self.coefs, color="#BBBBBB", linewidth=0.7, zorder=1)
+        for rank, j in enumerate(largest[:8]):
+            upper.plot(
+                self.margins, self.coefs[:, j], color=COLORS[rank % 2], linewidth=1.8,
+                linestyle=STYLES[rank // 2], label=self.feature_names[j],
+            )  # fmt: skip
         upper.axhline(0.0, color=INK, linewidth=0.6)
         upper.set_ylabel("Coefficient")
         upper.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))

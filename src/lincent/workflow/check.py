@@ -123,7 +123,7 @@ def check_table(model: Model, data: Any, *, reading: ReadOptions = DEFAULT_READ)
         frame = to_frame(replace(model.schema, columns=columns), batch, check.odd)
         complete = len(columns) == len(model.schema.columns)
         check.rows += batch.data.num_rows  # also where no column is left
-        check.add(frame, model.score_batch(batch, frame) if complete else None)
+        check.add(frame, model.score_frame(frame) if complete else None)
         if target in names:
             with contextlib.suppress(ValueError):  # no classes at all
                 check.outputs[target].add(labeled_rows(batch, target)[1].astype(str))
