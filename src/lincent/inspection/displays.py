@@ -19,7 +19,7 @@ from lincent.estimators.base import binary_coefficients, is_linear
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV, lcc_path
 from lincent.estimators.validation import check_labels
-from lincent.inspection.evaluation import class_distance
+from lincent.inspection.evaluation import score_scale
 from lincent.inspection.thresholds import own_margin
 from lincent.sources.source import to_numpy
 
@@ -566,11 +566,8 @@ class ScoresDisplay(Display):
         labels, classes = np.asarray(to_numpy(y)), estimator.classes_
         scores = np.asarray(to_numpy(estimator.decision_function(X)), dtype=float)
         codes = check_labels(labels, classes, len(scores))
-        if scores.ndim == 1:
-            scale = class_distance(scores, codes)
-        else:
-            scores = own_margin(scores, codes)
-            scale = 2 * abs(float(scores.sum())) / max(len(labels), 1) or 1.0
+        scale = score_scale(scores, codes)
+        scores = scores if scores.ndim == 1 else own_margin(scores, codes)
         return cls(scores / scale, labels, classes).plot(ax)
 
     def _draw(self, axis: Any) -> None:
