@@ -117,7 +117,7 @@ class Expr:
 
     def is_affine(self) -> bool:
         """Return whether this is an affine function of its inputs."""
-        ops = ("input", "affine", "scale", "take", "concat", "add")
+        ops = ("input", "affine", "scale", "take", "add")
         return self.op in ops and all(arg.is_affine() for arg in self.args)
 
     def apply(self, op: str, data: Any = None) -> Expr:

@@ -27,7 +27,7 @@ import numpy as np
 
 from lincent.estimators.validation import plain
 from lincent.inspection.evaluation import spread
-from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
+from lincent.tables.schema import CATEGORY, DATE, Column, Schema
 
 CURVE_POINTS = 21
 BATCH_ROWS = 2_000
@@ -146,9 +146,7 @@ def _grid_values(frame: Any, column: Column, missing: str) -> list[Any]:
     numbers = numbers[np.isfinite(numbers)]
     values = np.unique(numbers)
     if len(values) > CURVE_POINTS:
-        values = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
-        if column.kind in (NUMBER, FLAG):
-            values = np.unique(values)
+        values = np.unique(np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS)))
     return list(values.tolist())
 
 
@@ -206,7 +204,7 @@ def _interacting(
     places = [pair["columns"] for pair in getattr(classifier, "interactions_", ())]
     places += getattr(vars(classifier).get("_terms"), "pairs", ())
     names = [(str(owner[a]), str(owner[b])) for a, b in places]
-    single = {name for name, c in by_name.items() if c.kind in (NUMBER, FLAG, CATEGORY)}
+    single = {name for name, column in by_name.items() if column.kind != DATE}
     pairs = [pair for pair in names if len({*pair} & single) == 2]
     return list(dict.fromkeys(pairs))[:4]
 

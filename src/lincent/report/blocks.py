@@ -42,7 +42,6 @@ class Item:
     text: str
     value: float | None = None
     mark: str = ""
-    hint: str = ""
 
 
 class Block:
