@@ -277,9 +277,9 @@ def _parse(data: bytes) -> Model:
         )
     changed = header.get("digest") != _digest(header, members)
     refuse_if(changed, "was changed after it was written (its digest differs): take a fresh copy")
-    _check_header(header)
+    schema = _check_header(header)
     pipeline = _from_node(read_json(members[TREE]), members)
-    model = Model(pipeline, Schema.from_json(header["schema"]), header["summary"], str(version))
+    model = Model(pipeline, schema, header["summary"], str(version))
     check_model(model)
     return model
 
@@ -393,38 +393,24 @@ def _make_object(path: Any, content: Any, members: dict[str, bytes]) -> Any:
 # The header.
 
 
-def _check_header(header: dict[str, Any]) -> None:
-    """Check that the schema is complete and the summary is plain data."""
-    schema = _fields_of(header.get("schema"), Schema)
-    columns = [_fields_of(column, Column) for column in schema["columns"]]
-    names = [column["name"] for column in columns]
-    require(names and len({*names}) == len(names), "its description has no columns, or one twice")
-    for column in columns:
-        values = column["categories"]
-        known = column["kind"] in MEANING and column["detail"] in DETAILS
-        require(known, "its description has a column of no kind")
-        texts = [*(value for value in values if value is not None), *column["marks"]]
-        require(all(type(t) is str for t in texts), "its description has a name that is not one")
-        fits = bool(values) == (column["kind"] == CATEGORY) and len({*values}) == len(values)
-        require(fits, "its description has a column with broken categories")
-    named = all(type(name) is str for name in schema["ids"])
-    require(named, "its description has a name that is not one")
-    summary = header.get("summary")
-    require(isinstance(summary, dict), "its description has no summary")
+def _check_header(header: dict[str, Any]) -> Schema:
+    """Return the schema if it is complete and the summary is plain data."""
+    require(isinstance(header.get("summary"), dict), "its description has no summary")
     _check_value(header, "its description", may_be_infinite=True)
+    schema = Schema.from_json(header["schema"])
+    typed = all(map(_is_typed, (schema, *schema.columns)))
+    require(typed, "its description has a name that is not one")
+    different = len({*schema.names}) == len(schema.names) > 0
+    require(different, "its description has no columns, or one twice")
+    for column in schema.columns:
+        known = column.kind in MEANING and column.detail in DETAILS
+        require(known, "its description has a column of no kind")
+        values = column.categories
+        fits = bool(values) == (column.kind == CATEGORY) and len({*values}) == len(values)
+        require(fits, "its description has a column with broken categories")
     unit = header["summary"].get("score_scale", 1.0)
     require(type(unit) is float and 0 < unit < math.inf, "the scale of its scores is not positive")
-
-
-def _fields_of(value: Any, kind: type) -> dict[str, Any]:
-    """Return a description of a dataclass whose fields are text and tuples, lists in JSON."""
-    what = kind.__name__.lower()
-    require(isinstance(value, dict), f"its description has no {what}")
-    types = {f.name: str if f.type == "str" else list for f in fields(kind)}
-    for name, type_ in types.items():
-        require(type(value.get(name)) is type_, f"its description lacks {name!r} of a {what}")
-    require(value.keys() <= {*types}, f"its description has a {what} with unknown fields")
-    return dict(value)
+    return schema
 
 
 # The contents.
@@ -512,11 +498,24 @@ TYPES: dict[Any, Callable[[Any], bool]] = {
     "float": lambda value: type(value) in (int, float) and math.isfinite(value),
     "np.ndarray": lambda value: _is_kind(value, "bif") and value.ndim == 1,
     "Softmax": lambda value: type(value) is Softmax,
-    "tuple[str, ...] | None": lambda value: (
-        value is None or (type(value) is tuple and all(type(text) is str for text in value))
-    ),
+    "tuple[Column, ...]": lambda value: _is_tuple(value, Column),
+    "tuple[str, ...]": lambda value: _is_tuple(value, str),
+    "tuple[str, ...] | None": lambda value: value is None or _is_tuple(value, str),
+    "tuple[str | None, ...]": lambda value: _is_tuple(value, str, type(None)),
 }
 """Whether a value is what the annotation of a field says."""
+
+
+def _is_tuple(value: Any, *types: type) -> bool:
+    return type(value) is tuple and all(type(entry) in types for entry in value)
+
+
+def _is_typed(part: Any) -> bool:
+    """Return whether a part has the fields of its class and no others, each of its type."""
+    types = {field.name: TYPES[field.type] for field in fields(part)}
+    return vars(part).keys() == types.keys() and all(
+        types[name](value) for name, value in vars(part).items()
+    )
 
 
 def _are_trees(part: Trees) -> bool:
@@ -549,10 +548,8 @@ def check_part(part: Any) -> None:
     foreign = model_class(f"{kind.__module__}.{kind.__name__}") is not kind
     refuse_if(foreign, f"has a part of type {kind.__name__}, which no lincent model has")
     if kind in SMALL_PARTS:
-        types = {field.name: TYPES[field.type] for field in fields(kind)}
-        typed = vars(part).keys() == types.keys()
-        typed = typed and all(types[name](value) for name, value in vars(part).items())
-        require(typed and SMALL_PARTS[kind](part), f"its {kind.__name__} is not what it should be")
+        fits = _is_typed(part) and SMALL_PARTS[kind](part)
+        require(fits, f"its {kind.__name__} is not what it should be")
     settings = set(kind._get_param_names()) if hasattr(kind, "_get_param_names") else set()
     missing = settings - vars(part).keys()
     require(not missing, f"its {kind.__name__} lacks {min(missing, default='')}")

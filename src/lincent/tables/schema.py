@@ -86,11 +86,12 @@ class Schema:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
         """Return the schema that ``to_json`` wrote."""
-        columns = tuple(
-            Column(**{**c, "categories": tuple(c["categories"]), "marks": tuple(c["marks"])})
-            for c in data["columns"]
-        )
-        return cls(columns, data["target"], tuple(data["ids"]))
+
+        def with_tuples(entries: dict[str, Any]) -> dict[str, Any]:
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in entries.items()}
+
+        columns = tuple(Column(**with_tuples(column)) for column in data["columns"])
+        return cls(**with_tuples(data) | {"columns": columns})
 
 
 # Arrow types and cells.
