@@ -376,12 +376,7 @@ def evaluation_warnings(
         probability = held.probabilities[:, 1]
         other = (held.scores > 0) != (probability > 0.5)
         differ = 100 * np.average(other, weights=held.weight)
-        if threshold is not None:
-            messages.append(
-                f"The class is {threshold.positive} from a probability of {threshold.at:.3g} on "
-                f"({threshold.by}), so it is not always the likelier one."
-            )
-        elif differ >= 1.0:
+        if threshold is None and differ >= 1.0:
             at = probability[np.abs(held.scores).argmin()]
             messages.append(
                 f"The class changes where the probability of {plain(held.classes[1])} is about "

@@ -43,7 +43,6 @@ from lincent.tables.schema import (
     is_text,
     plain_array,
     text_to_numbers,
-    to_dates,
     to_frame,
     with_nulls,
 )
@@ -349,7 +348,7 @@ def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
         numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return _infer_numbers(name, np.asarray(numbers), ColumnReport(kind, kind))
     if is_date(values.type):
-        return _infer_dates(to_dates(values, ""), "ISO8601")
+        return ColumnReport(DATE, DATE, "it holds dates", form="ISO8601")
     return ColumnReport("unknown", "", f"it holds {values.type}, neither numbers nor text")
 
 
@@ -373,13 +372,6 @@ def _infer_numbers(name: str, numbers: np.ndarray, report: ColumnReport) -> Colu
         if n * n / (2.0 * value_range) > 20.0 or _ID_NAME.search(name):
             return replace(report, role=IDENTIFIER, reason="no two rows have the same number")
     return report
-
-
-def _infer_dates(dates: Any, form: str) -> ColumnReport:
-    present = dates.dropna()
-    if present.nunique() == 1 and len(present) == len(dates):
-        return _constant(ColumnReport(DATE, DATE, form=form), present.iloc[0], True)
-    return ColumnReport(DATE, DATE, "it holds dates", form=form)
 
 
 def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
@@ -412,7 +404,7 @@ def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
             example = report.marks[0] if share > 0.5 else ""
         form = _date_form(distinct)
         if form:
-            return _infer_dates(to_dates(text, form), form)
+            return ColumnReport(DATE, DATE, "it holds dates", form=form)
     if len(distinct) == 1:
         shown = repr(distinct[0][:60])
         return _constant(ColumnReport(CATEGORY, CATEGORY), shown, complete)
