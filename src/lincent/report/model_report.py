@@ -46,7 +46,6 @@ from lincent.tables.schema import CATEGORY, FLAG
 
 MAX_BARS, MAX_WARNINGS = 20, 6
 NOT_IN_TEXT = ("columns", "use", "provenance")
-AFTER_FIT = ("how-good", "groups")
 
 
 def model_report(explanation: dict[str, Any], model: Model | None = None) -> str:
@@ -63,9 +62,14 @@ def explanation_text(explanation: dict[str, Any]) -> str:
 
 def fit_text(explanation: dict[str, Any]) -> str:
     """Return how good a model is as plain text; its warnings are log messages of the fit."""
-    page = model_page(explanation)
-    sections = tuple(section for section in page.sections if section.name in AFTER_FIT)
-    return render_text(replace(page, sections=sections, warnings=()))
+    evaluation, sections = explanation["evaluation"] or {}, []
+    if evaluation:
+        tables = scores_table(evaluation), _confusion(explanation)
+        sections.append(section("how-good", *tables, where=explanation["evaluated_on"]))
+    if evaluation.get("by"):
+        sections.append(_groups(evaluation["by"]))
+    page = Page("", _answer(explanation), None, _facts(explanation), tuple(sections), "")
+    return render_text(page)
 
 
 def report_file(explanation: dict[str, Any], model: Model, path: str) -> str:
