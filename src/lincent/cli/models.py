@@ -11,7 +11,7 @@ import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, OutputError, check_output, is_stream, write_file
+from lincent._files import STREAM, OutputError, check_output, write_file
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -49,7 +49,7 @@ def fit(
         report = output is None if report is None else report
         if output is None and data != STREAM:
             output = str(Path(data).with_name(Path(data).name.split(".")[0] + ".lincent"))
-        if output is None or is_stream(output):
+        if output in (None, STREAM):
             raise AppError("A model is written to a file: name it with -o MODEL.")
         suffixes = [".html"] * report + [".json"] * report_json
         written = [str(Path(output).with_suffix(suffix)) for suffix in suffixes]

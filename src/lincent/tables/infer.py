@@ -233,12 +233,11 @@ def _infer_columns(
         )
     columns = []
     for r in used:
-        values = plain_array(table.data.column(r.name))
+        values = table.data.column(r.name)
         words = with_nulls(values.unique()).unique().to_pylist() if r.kind == CATEGORY else []
         categories = tuple(sorted(words, key=lambda word: word or ""))  # missing first
-        type = str(values.type)
-        columns.append(Column(r.name, r.kind, type, categories, r.marks, r.form, r.detail))
-    del values  # a copy of a column
+        type = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        columns.append(Column(r.name, r.kind, str(type), categories, r.marks, r.form, r.detail))
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
     schema = Schema(tuple(columns), target or "", ids)
     frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
@@ -338,7 +337,7 @@ def _thousands(text: Any, decimal: str) -> tuple[str, str]:
 
 def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
     """Return what a column holds; ``kind`` is how it is used where it is used."""
-    types, values = pa.types, plain_array(values)
+    types = pa.types
     if is_text(values.type):
         return _infer_text(name, values, decimal)
     if types.is_null(values.type) or values.null_count == len(values):
