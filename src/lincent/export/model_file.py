@@ -1,6 +1,6 @@
 """Model files: one zip archive without code.
 
-    lincent.json    format, versions, schema, training summary, and the digest of all members
+    lincent.json    format, version, schema, training summary, and the digest of all members
     tree.json       the pipeline; an array is named with its type and shape
     0, 1, ...       the numbers of the arrays
 
@@ -37,7 +37,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -161,9 +161,7 @@ def pack_model(model: Model) -> bytes:
     header = {
         "format": FORMAT,
         "lincent": model.version,
-        "scikit-learn": version_of("scikit-learn"),
-        "numpy": version_of("numpy"),
-        "schema": model.schema.to_json(),
+        "schema": asdict(model.schema),
         "summary": model.summary,
     }
     header["digest"] = _digest(header, members)

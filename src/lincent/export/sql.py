@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ class QueryWriter:
         self.tokens: dict[str, str] = {}  # cells of text columns that mean missing
         # Names begin as no column, category or class does, so that a text shows what it uses.
         self.prefix = "v"
-        given = json.dumps([model.schema.to_json(), model.classes], ensure_ascii=False)
+        given = json.dumps([asdict(model.schema), model.classes], ensure_ascii=False)
         while re.search(rf"{self.prefix}\d", given):
             self.prefix += "v"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -80,12 +80,9 @@ class Schema:
     def categorical(self) -> list[str]:
         return [column.name for column in self.columns if column.kind == CATEGORY]
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Return the schema that ``to_json`` wrote."""
+        """Return the schema of ``dataclasses.asdict``, with lists in place of tuples."""
 
         def with_tuples(entries: dict[str, Any]) -> dict[str, Any]:
             return {k: tuple(v) if isinstance(v, list) else v for k, v in entries.items()}

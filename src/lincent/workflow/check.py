@@ -18,7 +18,6 @@ enough to matter and has a probability below ``ALPHA`` divided by the number of 
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import math
 from dataclasses import replace
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from lincent.inspection.thresholds import HeldOut
 
 MOST_HASHES = 20_000
-LONGEST_TEXT = 9_000  # a multiple of 8 characters, which are 6 bytes
 ALPHA = 0.01
 LEAST_ROWS = 20  # of a new table, for the tests
 MOST_POINTS = 20  # of a grid
@@ -53,16 +51,12 @@ DRIFT, MISSING, BEYOND = 0.1, 0.02, 0.01
 def pack_hashes(hashes: np.ndarray) -> dict[str, Any]:
     """Return the smallest distinct hashes of rows as plain data."""
     smallest = np.unique(hashes)[:MOST_HASHES]
-    text = base64.b64encode(smallest.astype("<u8").tobytes()).decode()
-    parts = [text[k : k + LONGEST_TEXT] for k in range(0, len(text), LONGEST_TEXT)]
-    return {"all": len(smallest) < MOST_HASHES, "hashes": parts}
+    return {"all": len(smallest) < MOST_HASHES, "hashes": smallest.tolist()}
 
 
-def training_rows(packed: dict[str, Any] | None, hashes: np.ndarray) -> tuple[Any, Any]:
+def training_rows(packed: dict[str, Any], hashes: np.ndarray) -> tuple[Any, Any]:
     """Return which rows are training rows, and for which that is decided."""
-    if packed is None:
-        return np.zeros(len(hashes), dtype=bool), np.zeros(len(hashes), dtype=bool)
-    smallest = np.frombuffer(base64.b64decode("".join(packed["hashes"])), dtype="<u8")
+    smallest = np.array(packed["hashes"], dtype=np.uint64)
     decided = np.full(len(hashes), packed["all"]) | (hashes <= smallest[-1])
     return np.isin(hashes, smallest), decided
 

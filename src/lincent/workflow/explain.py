@@ -72,7 +72,7 @@ def explain_model(
         table = _read_labeled(model, data, strict, reading)
         check_by(table, by)
         explanation["table_notes"] = [*table.warnings]
-        known, decided = training_rows(summary.get("row_hashes"), table.hashes)
+        known, decided = training_rows(summary["row_hashes"], table.hashes)
         if known.any():
             table, message = _without_training_rows(table, known, decided)
             explanation["table_notes"].append(message)
@@ -122,16 +122,13 @@ def _without_training_rows(
 ) -> tuple[PreparedTable, str]:
     """Return the rows that the model was not fitted to, and a message about the others."""
     rows = np.flatnonzero(decided & ~known)
+    rest = "shown is the score of held-out rows at training"
     if len(rows):
-        count = f"{known.sum()} of {decided.sum()} rows"
         rest = f"the score is that of the other {len(rows)}"
-    else:
-        count = f"All {known.sum()} rows"
-        rest = "shown is the score of held-out rows at training"
-    if not decided.all():
-        count += f" (of a random sample of the {len(known)})"
+    sample = "" if decided.all() else f" (of a random sample of the {len(known)})"
     message = (
-        f"{count} of {table.table.name} are rows that the model was fitted to, no test: {rest}."
+        f"{known.sum()} of {decided.sum()} rows{sample} of {table.table.name} are rows that the "
+        f"model was fitted to, no test: {rest}."
     )
     return table.take(rows), message
 
