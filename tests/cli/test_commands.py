@@ -290,13 +290,13 @@ def test_costs_move_the_threshold_and_groups_are_reported(files, lincent):
     dear = lincent(*command, "--costs", "yes=9,no=1", "--by", "city", "--json", "--report-json")
     assert dear.code == 0, dear.err
     summary = json.loads(dear.out)
-    costs = summary["held_out"]["costs"]
+    costs = summary["evaluation"]["costs"]
     assert costs["per_row"] <= min(costs["own_threshold"], *costs["always"].values()) + 0.02
     assert summary["threshold"]["at"] < 0.35
-    groups = {group["group"]: group for group in summary["held_out"]["by"]["groups"]}
+    groups = {group["group"]: group for group in summary["evaluation"]["by"]["groups"]}
     assert set(groups) == {"Rome", "Oslo", "Lima's", "(missing)"}
     errors = sum(group["rows"] * group["errors"]["value"] for group in groups.values())
-    confusion = np.array(summary["held_out"]["confusion"])
+    confusion = np.array(summary["evaluation"]["confusion"])
     assert errors == pytest.approx(confusion.sum() - np.trace(confusion))
     assert json.loads((files / "c.json").read_text("utf-8"))["evaluation"]["costs"] == costs
     text = lincent("explain", files / "c.lincent", files / "new.csv", "--by", "income").out

@@ -81,27 +81,18 @@ def fit(
                 write_file(path, content, force=force)
             for warning in model.summary["warnings"]:
                 log(warning)
-            summary = _summary(model, data, output, written[0] if report else None)
-            lines = [fit_text(explanation), "", f"written to {output}"]
-            lines += [f"report in {summary['report']}"] if report else []
-            text = "\n".join([*lines, f"next: {summary['next']}"])
-            _console.answer(_console.json_text(summary) if json else text)
+            page = written[0] if report else None
+            command = shlex.join(["lincent", "predict", output, "new.csv", "-o", "scored.csv"])
+            if json:
+                _console.answer_json(explanation | {"report": page, "next": command})
+            else:
+                lines = [fit_text(explanation), "", f"written to {output}"]
+                lines += [f"report in {page}"] if page else []
+                _console.answer("\n".join([*lines, f"next: {command}"]))
         except OutputError as error:
             raise OutputError(f"The model was written to {output}. {error}") from error
     certificate = model.summary["certificate"]
     raise typer.Exit(0 if certificate is None or certificate["certified"] else 1)
-
-
-def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, Any]:
-    """Return what ``lincent fit`` prints as JSON."""
-    summary = dict(model.summary)
-    for name in ("suspected_label_errors", "examples", "background", "row_hashes", "reference"):
-        del summary[name]
-    if summary["held_out"]:
-        summary["held_out"] = {k: v for k, v in summary["held_out"].items() if k != "curves"}
-    new = "new" + "".join(Path(data).suffixes[-2:]) if data != STREAM else "new.csv"
-    command = shlex.join(["lincent", "predict", path, new, "-o", "scored.csv"])
-    return {"model": path, "report": page, "lincent": model.version, "next": command, **summary}
 
 
 @options.command

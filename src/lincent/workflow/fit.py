@@ -322,7 +322,6 @@ def make_classifier(
     name: str, params: Mapping[str, Any], *, random_state: int = 0, n_jobs: int | None = None
 ) -> Any:
     """Return the estimator of a method with these parameters, and probabilities by default."""
-    name = method_name(name)
     if name in CLASSES:
         classifier = estimator_class(CLASSES[name])()
     else:
