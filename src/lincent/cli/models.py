@@ -161,7 +161,7 @@ def explain(
         check_output(output, force=force, others=(model, data))
     check_exists(model)
     from lincent.export.model_file import load_model, summary_errors
-    from lincent.report.model_report import explanation_text
+    from lincent.report.model_report import explanation_text, report_file
     from lincent.workflow.explain import explain_model
 
     loaded = load_model(model)
@@ -170,8 +170,6 @@ def explain(
         for note in () if quiet else explanation["table_notes"]:
             _console.log(note)
         if output is not None:
-            from lincent.report.model_report import report_file
-
             content = report_file(explanation | {"model": model}, loaded, output)
         text = _console.json_text(explanation) if json else explanation_text(explanation)
     if output is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -232,8 +231,7 @@ def _differences(comparison: Comparison) -> Section:
         shown=[difference(value).text for value in mean],
     )
     figure = chart_figure("differences", chart, best=best, title=comparison.title)
-    drawn = replace(figure, numbers=None)
-    return section("differences", drawn, table, note("real"))
+    return section("differences", figure, table, note("real"))
 
 
 def _times(comparison: Comparison) -> Section:

@@ -67,7 +67,7 @@ def explain_model(
         "problems": linear_scores(model),
         "table_notes": [],
     }
-    found = summary
+    found, evaluated_on = summary, "held-out rows" if summary.get("held_out") else "training rows"
     if data is not None:
         table = _read_labeled(model, data, strict, reading)
         check_by(table, by)
@@ -78,12 +78,9 @@ def explain_model(
             explanation["table_notes"].append(message)
             explanation["warnings"] = [message, *(explanation["warnings"] or ())]
         if len(table.labels):
-            found = _evaluate_on(model, table, by)
+            found, evaluated_on = _evaluate_on(model, table, by), "given data"
     elif by is not None:
         raise AppError("--by needs a table: lincent explain MODEL TABLE --by COLUMN.")
-    evaluated_on = "given data"
-    if found is summary:
-        evaluated_on = "held-out rows" if summary.get("held_out") else "training rows"
     return explanation | {
         "evaluated_on": evaluated_on,
         "evaluation": found.get("held_out"),
