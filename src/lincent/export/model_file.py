@@ -60,17 +60,7 @@ from lincent.tables.encoder import MOST_CATEGORIES, EncodedColumn, TableEncoder
 from lincent.tables.formats import outside_strings, pa
 from lincent.tables.infer import LONGEST_CLASS
 from lincent.tables.read import UserTable
-from lincent.tables.schema import (
-    CATEGORY,
-    DATE,
-    DETAILS,
-    FLAG,
-    MEANING,
-    NUMBER,
-    Column,
-    Schema,
-    to_frame,
-)
+from lincent.tables.schema import CATEGORY, DATE, FLAG, MEANING, NUMBER, Column, Schema, to_frame
 
 FORMAT = 3  # raised when an older lincent could not read the file
 HEADER, TREE = "lincent.json", "tree.json"
@@ -401,8 +391,7 @@ def _check_header(header: dict[str, Any]) -> Schema:
     different = len({*schema.names}) == len(schema.names) > 0
     require(different, "its description has no columns, or one twice")
     for column in schema.columns:
-        known = column.kind in MEANING and column.detail in DETAILS
-        require(known, "its description has a column of no kind")
+        require(column.kind in MEANING, "its description has a column of no kind")
         values = column.categories
         fits = bool(values) == (column.kind == CATEGORY) and len({*values}) == len(values)
         require(fits, "its description has a column with broken categories")
