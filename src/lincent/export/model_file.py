@@ -68,6 +68,7 @@ MOST_BYTES = 1 << 28  # of a file, and of its unpacked members
 MOST_TEXT = 1 << 25
 MOST_MEMBERS = 10_000
 MOST_ENTRIES = 1_000_000
+INFINITE = {"Infinity": math.inf, "-Infinity": -math.inf}  # Python's JSON also has NaN
 MOST_DEPTH = 60  # nested lists and objects of JSON; a model has about 25
 REPORTS = {
     "best_score_", "cv_results_", "dual_objective_", "duality_gap_", "objective_",
@@ -308,16 +309,9 @@ def read_json(data: bytes) -> Any:
     entries = len(steps) + np.count_nonzero(bare == ord(","))
     refuse_if(entries > MOST_ENTRIES, f"has a description of more than {MOST_ENTRIES} entries")
     try:
-        return json.loads(data.decode(), parse_constant=_infinite)
-    except (ValueError, RecursionError) as error:
+        return json.loads(data.decode(), parse_constant=INFINITE.__getitem__)
+    except (KeyError, ValueError, RecursionError) as error:
         raise InvalidModelFile("is damaged: its description is not JSON") from error
-
-
-def _infinite(name: str) -> float:
-    """Return an infinite number of the header; Python's JSON also has NaN, which is none."""
-    if name == "NaN":
-        raise ValueError
-    return float(name)
 
 
 def read_array(node: Any, members: dict[str, bytes]) -> np.ndarray:

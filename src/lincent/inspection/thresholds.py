@@ -136,10 +136,9 @@ def check_threshold(
     if costs is not None:
         names = [str(plain(label)) for label in classes]
         if {*costs} != {*names} or not all(0 < cost < np.inf for cost in costs.values()):
-            example = ",".join(f"{name}={cost}" for name, cost in zip(names, (1, 5), strict=True))
             raise AppError(
                 "--costs gives each class the positive cost of an error on a row of it, such as "
-                f"{example}; got {cost_text(costs)}."
+                f"{names[0]}=1,{names[1]}=5; got {cost_text(costs)}."
             )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from lincent._console import duration
+from lincent._errors import listed
 from lincent.model_selection.experiment import METRICS
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import compare_pairs, pivot, summarize
@@ -93,11 +94,9 @@ class Comparison:
             if n_splits < 3:
                 real = _text("few-splits", splits=f"{n_splits} split{'s' * (n_splits > 1)}")
             elif self.near:
-                near = ", ".join(self.near[:4])
-                near += f" and {len(self.near) - 4} more" if len(self.near) > 4 else ""
                 plural = "s" * (self.n_worse > 1)
                 worse = f"; {self.n_worse} other method{plural} are behind" if self.n_worse else ""
-                real = _text("near", near=near, worse=worse)
+                real = _text("near", near=listed(self.near, 4), worse=worse)
         fields = {"best": self.best, "title": self.title, "score": top["mean"], "splits": splits}
         return (_text("best", lead=lead, **fields), real)
 
