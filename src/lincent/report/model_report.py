@@ -323,10 +323,6 @@ def _threshold(explanation: dict[str, Any]) -> Section:
 
 
 def _groups(by: dict[str, Any]) -> Section:
-    return section("groups", groups_table(by), column=by["column"])
-
-
-def groups_table(by: dict[str, Any]) -> Table:
     """Return the errors for each value of a column."""
 
     def rate(group: dict[str, Any], key: str) -> Item:
@@ -337,7 +333,7 @@ def groups_table(by: dict[str, Any]) -> Table:
         return Item(f"{100 * own['value']:.1f} ({low:.1f} to {high:.1f})", own["value"])
 
     kinds = {"errors": "wrong", "missed": "missed", "false_alarms": "false alarms"}
-    return tabulated(
+    table = tabulated(
         by["groups"],
         (Heading(by["column"]), lambda group: group["group"]),
         ("Rows#", lambda group: number(group["rows"], 0)),
@@ -348,6 +344,7 @@ def groups_table(by: dict[str, Any]) -> Table:
         ),
         caption=prose("model", "groups"),
     )
+    return section("groups", table, column=by["column"])
 
 
 def _what_if(explanation: dict[str, Any], model: Model) -> Section:
