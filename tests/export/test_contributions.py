@@ -81,7 +81,7 @@ def test_exports_use_the_decision_threshold(make_table, options, positive):
 
 
 def test_a_metric_needs_probabilities(make_table):
-    with pytest.raises(AppError, match="--metric needs probabilities"):
+    with pytest.raises(AppError, match="--metric f1 needs probabilities"):
         fit_table(
             make_table(200), "churn", ids=["customer"], method="quick", metric="f1",
             params={"probability": None},

@@ -58,7 +58,7 @@ def test_a_given_threshold():
     np.testing.assert_array_equal(codes == 0, held.probabilities[:, 0] >= 0.3)
     with pytest.raises(AppError, match="needs probabilities"):
         given_threshold(0.3, CLASSES, None, has_probabilities=False)
-    with pytest.raises(AppError, match="--metric needs probabilities"):
+    with pytest.raises(AppError, match="--metric f1 needs probabilities"):
         choose_threshold("f1", replace(held, probabilities=None))
     with pytest.raises(AppError, match="no class 'maybe'"):
         positive_code(CLASSES, "maybe")

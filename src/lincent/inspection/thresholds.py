@@ -178,8 +178,7 @@ def choose_threshold(
         prices = [-metric[str(plain(classes[code]))] for code in (1 - side, side)]
         by, score = f"--costs {cost_text(metric)}", partial(cost_per_row, costs=prices)
     if held.probabilities is None:
-        option = by.partition(" ")[0]
-        raise AppError(f"{option} needs probabilities: fit with a method that has them.")
+        raise AppError(f"{by} needs probabilities: fit with a method that has them.")
     values = held.probabilities[:, side]
     is_positive = (held.codes == side).astype(np.intp)
     predicted = np.zeros(len(values), dtype=np.intp)

@@ -197,15 +197,15 @@ def _finding(column: str, check: str, failed: bool, message: str) -> dict[str, A
     return {"column": column, "check": check, "failed": failed, "message": message}
 
 
-def failure_text(result: dict[str, Any], most: int = 3) -> str:
+def failure_text(result: dict[str, Any]) -> str:
     """Return the failed checks in one line; empty where all passed."""
     failed: dict[str, str] = {}
     for finding in result["findings"]:
         if finding["failed"]:
             failed.setdefault(finding["column"], finding["message"])
-    lines = [f"{column!r}: {message}" for column, message in list(failed.items())[:most]]
-    more = [f"and {len(failed) - most} more columns"] if len(failed) > most else []
-    return "; ".join([*lines, *more])
+    lines = [f"{column!r}: {message}" for column, message in failed.items()]
+    more = [f"and {len(lines) - 3} more columns"] if len(lines) > 3 else []
+    return "; ".join([*lines[:3], *more])
 
 
 class _Numbers:
