@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import make_pipeline
 
 from campaigns.outcome import Outcome
 from lincent import LCC, AdditiveLCC, AutoLCC, KernelLCC, RegularizedLCC, StructuredLCC
@@ -25,7 +26,7 @@ from lincent.export.code import FORMATS, export_bytes, export_model
 from lincent.export.model import Model
 from lincent.export.sql import ROW, quoted
 from lincent.paper.baselines import LinearSVM, RegularizedLDA, TwinSVC
-from lincent.tables.encoder import table_pipeline
+from lincent.tables.encoder import TableEncoder
 from lincent.tables.infer import ColumnOptions, infer_schema
 from lincent.tables.read import read_table
 from lincent.tables.schema import OddCells, to_frame
@@ -91,7 +92,7 @@ def draw_table(rng: np.random.Generator, rows: int = 60) -> pd.DataFrame:
 
 def fitted(table: pd.DataFrame, estimator: Any, rng: np.random.Generator) -> Model:
     prepared = infer_schema(read_table(table), "the target", ColumnOptions(keep=tuple(table)[:-1]))
-    pipeline = table_pipeline(estimator)
+    pipeline = make_pipeline(TableEncoder(), estimator)
     pipeline.fit(prepared.frame, prepared.labels)
     labels = pipeline.classes_
     summary: dict[str, Any] = {
@@ -99,10 +100,9 @@ def fitted(table: pd.DataFrame, estimator: Any, rng: np.random.Generator) -> Mod
         "reference": reference(prepared, None, labels),
         "score_scale": float(10.0 ** rng.uniform(-2, 2)),
     }
-    if len(labels) == 2 and rng.random() < 0.3:
-        scale = "probability" if hasattr(pipeline[-1], "predict_proba") else "score"
+    if len(labels) == 2 and hasattr(pipeline[-1], "predict_proba") and rng.random() < 0.3:
         side = labels[rng.integers(2)].item() if labels.dtype != object else labels[0]
-        summary["threshold"] = {"positive": side, "at": 0.3, "scale": scale, "by": "--threshold"}
+        summary["threshold"] = {"positive": side, "at": 0.3, "by": "--threshold"}
     return Model(pipeline, prepared.schema, summary, "0.3.0")
 
 

@@ -44,5 +44,9 @@ for name, direction in (("before", before), ("after", model.coef_[0])):
     auc = roc_auc_score(y, X @ direction)
     print(f"AUC {name}: {max(auc, 1 - auc):.2f}")
     assert (max(auc, 1 - auc) < 0.75) == (name == "before")
-ProjectionDisplay.from_estimator(model, X, y, before=before)
+_, (upper, lower) = plt.subplots(2, 1, layout="constrained", figsize=(6.4, 5.8))
+line, codes = X @ before, np.searchsorted(model.classes_, y)
+centers = [line[codes == k].mean() for k in (0, 1)]
+ProjectionDisplay(line, codes, centers, np.mean(centers), model.classes_).plot(upper)
+ProjectionDisplay.from_estimator(model, X, y, ax=lower)
 plt.show()

@@ -92,13 +92,10 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
 def write_file(path: PathLike, content: str | bytes, *, force: bool = True) -> Path:
     """Write a file atomically, in place of one that exists; text is UTF-8 with plain newlines."""
     with atomic_write(path, force=force) as file:
-        file.write(encode(content) if isinstance(content, str) else content)
+        if isinstance(content, str):  # bytes of file names that are no UTF-8 are escaped
+            content = content.encode(errors="backslashreplace")
+        file.write(content)
     return Path(path)
-
-
-def encode(text: str) -> bytes:
-    """Return text as UTF-8; bytes of file names that are none (surrogates) are escaped."""
-    return text.encode(errors="backslashreplace")
 
 
 @cache

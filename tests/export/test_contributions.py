@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lincent._errors import AppError
 from lincent.export import load_model, save_model
 from lincent.export.code import export_bytes
 from lincent.export.model import contributions_of
@@ -79,16 +80,12 @@ def test_exports_use_the_decision_threshold(make_table, options, positive):
     assert np.mean(answers_of(session, model, rows)["label"] == np.array(expected)) > 0.995
 
 
-def test_a_cut_on_the_score_is_honored_without_probabilities(make_table):
-    table, rows = make_table(200, seed=3), make_table(300, seed=4)
-    for positive in (None, "no"):
-        model = fit_table(
-            table, "churn", ids=["customer"], method="quick", metric="f1",
-            params={"probability": None}, positive=positive,
+def test_a_metric_needs_probabilities(make_table):
+    with pytest.raises(AppError, match="--metric f1 needs probabilities"):
+        fit_table(
+            make_table(200), "churn", ids=["customer"], method="quick", metric="f1",
+            params={"probability": None},
         )  # fmt: skip
-        expected = list(predict_table(model, rows)["class"])
-        assert list(sql_answers(model, rows)["class"]) == expected
-        assert [answer["class"] for answer in python_answers(model, rows)] == expected
 
 
 @pytest.mark.parametrize(

@@ -335,15 +335,14 @@ def test_a_query_that_would_be_too_long_is_refused(make_table, tables_of, monkey
         export_bytes(model, "sql")
 
 
-def test_trees_have_a_form_everywhere(tables_of):
-    """Sums of leaves as SQL, Python and ONNX compute them, and as scikit-learn does."""
+def test_trees_have_a_form_in_python_and_onnx():
+    """Sums of leaves as Python and ONNX compute them, and as scikit-learn does."""
     onnxruntime = pytest.importorskip("onnxruntime")
     import onnx
     from sklearn.ensemble import ExtraTreesRegressor
 
     from lincent.export import evaluator
     from lincent.export.onnx import GraphWriter
-    from lincent.export.sql import QueryWriter as Query
     from lincent.features.tree_leaves import Trees
     from lincent.inspection.expression import Expr, concat, evaluate, plain_nodes, tree_scores
 
@@ -366,13 +365,6 @@ def test_trees_have_a_form_everywhere(tables_of):
     cells = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
     found = [evaluator.evaluate(nodes, row)[-1][0] for row in cells]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    query = Query(tables_of(2)[0])
-    [score] = query.columns(expr)
-    base = sqlite3.connect(":memory:")
-    pd.DataFrame(cells).to_sql("t", base, index=False)
-    text = f"SELECT {query.subquery(query.text(score))} FROM t AS lincent_input"
-    np.testing.assert_allclose([row[0] for row in base.execute(text)], expected, atol=1e-12)
-    base.close()
     graph = GraphWriter(names)
     graph.output(expr, "score")
     tensor, double = onnx.helper.make_tensor_value_info, onnx.TensorProto.DOUBLE

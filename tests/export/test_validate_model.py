@@ -302,7 +302,7 @@ def test_trees_whose_ways_do_not_end_are_refused(leaves, name, change):
         trees = pipeline[-1]._blocks["forest leaves"].trees_
         trees.__dict__[name] = change(trees.__dict__[name])
 
-    refused(tampered(leaves, swap), "its trees are no trees")
+    refused(tampered(leaves, swap), "its Trees is not what it should be")
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ def path():
 
 def all_displays(example):
     X, y, model = example
-    yield ProjectionDisplay.from_estimator(model, X, y, before=[1.0, -1.0])
+    yield ProjectionDisplay.from_estimator(model, X, y)
     yield DirectionDisplay.from_estimator(model, X, y)
     yield ImpactDisplay.from_estimator(LCC(margin=9.0).fit(X, y), X, y)
     yield path()
@@ -85,29 +85,21 @@ def test_given_axes_are_used(example):
 def test_projection_shows_the_line_of_the_model(example):
     X, y, model = example
     display = ProjectionDisplay.from_estimator(model, X, y)
-    (line,) = display.lines
+    line = display.line
     np.testing.assert_allclose(line, model.transform(X)[:, 0])
-    np.testing.assert_allclose(display.centers[0], [line[y == k].mean() for k in (-1, 1)])
-    assert display.thresholds[0] == pytest.approx(np.mean(display.centers[0]))
+    np.testing.assert_allclose(display.centers, [line[y == k].mean() for k in (-1, 1)])
+    assert display.threshold == pytest.approx(np.mean(display.centers))
     heights = [bar.get_height() for bar in display.plot().ax_.patches]
     assert len(heights) == 80
     assert sum(heights) == len(y)
-
-
-def test_projection_before_and_after_has_the_centers_of_its_classes(example):
-    X, y, model = example
-    display = ProjectionDisplay.from_estimator(model, X, y, before=np.eye(X.shape[1])[0])
-    first, second = X[y == -1, 0].mean(), X[y == 1, 0].mean()
-    np.testing.assert_allclose(display.centers[0], [first, second])
-    assert display.thresholds[0] == pytest.approx((first + second) / 2)
 
 
 def test_projection_of_a_kernel_model():
     X, y = make_circles(100, factor=0.4, noise=0.05, random_state=0)
     model = KernelLCC(gamma=1.0).fit(X, y)
     display = ProjectionDisplay.from_estimator(model, X, y)
-    (line,) = display.lines
-    np.testing.assert_allclose(display.centers[0], [line[y == 0].mean(), line[y == 1].mean()])
+    line = display.line
+    np.testing.assert_allclose(display.centers, [line[y == 0].mean(), line[y == 1].mean()])
 
 
 def test_feet_are_at_right_angles_and_on_the_line(example):

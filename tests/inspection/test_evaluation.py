@@ -26,6 +26,11 @@ TRUTH = RNG.integers(0, 3, 200)
 PREDICTED = np.where(RNG.random(200) < 0.7, TRUTH, RNG.integers(0, 3, 200))
 
 
+def held_of(codes, n_classes=2):
+    rows = np.arange(len(codes))
+    return HeldOut(rows, codes, np.arange(n_classes), rows, None, rows % 5, "")
+
+
 def metric_of(name, truth, predicted, n_classes=3, effective=1.0):
     return label_metric(name, confusion_matrix(truth, predicted, n_classes), 1, effective)
 
@@ -43,7 +48,7 @@ def test_probability_metrics_are_those_of_scikit_learn(classes):
 
     codes = RNG.integers(0, classes, 150)
     probabilities = RNG.dirichlet(np.ones(classes), 150)
-    loss, brier = probability_metrics(probabilities, codes)
+    loss, brier = probability_metrics(held_of(codes), probabilities)
     assert loss["value"] == pytest.approx(log_loss(codes, probabilities))
     errors = (probabilities - np.eye(classes)[codes]) ** 2
     expected = errors[:, 1].mean() if classes == 2 else errors.sum(axis=1).mean()
@@ -120,7 +125,7 @@ def test_metrics_of_folds_have_the_variance_of_folds_that_share_rows():
 def test_thresholds_count_predictions_and_right_ones():
     probability = np.array([0.05, 0.2, 0.5, 0.5, 0.9, 0.99])
     positive = np.array([False, True, False, True, True, True])
-    table = threshold_table(probability, positive)
+    table = threshold_table(probability, positive, np.ones(6))
     pairs = zip(table["called"], table["found"], strict=True)
     counts = dict(zip(table["at"], pairs, strict=True))
     assert counts[0.05] == (6, 4)  # from the threshold on, itself included
@@ -164,22 +169,22 @@ def test_errors_by_group_are_those_of_either_class():
     codes = np.array([1, 1, 1, 1, 0, 0, 0, 0, 1, 0])
     predicted = np.array([1, 1, 1, 0, 0, 0, 1, 1, 1, 0])
     groups = pd.Series(["a"] * 8 + ["b"] * 2)
-    first, second = errors_by_group(groups, codes, predicted, 1)
+    first, second = errors_by_group(groups, held_of(codes), predicted)
     assert (first["group"], second["group"]) == ("a", "b")
     found = {name: (first[name]["value"], first[name]["rows"]) for name in list(first)[2:]}
     assert found == {"errors": (3 / 8, 8), "missed": (1 / 4, 4), "false_alarms": (2 / 4, 4)}
     assert second["false_alarms"] | {"high": 0} == {"value": 0.0, "low": 0.0, "high": 0, "rows": 1}
-    assert "missed" not in errors_by_group(groups, codes, predicted, -1)[0]
+    assert "missed" not in errors_by_group(groups, held_of(codes, n_classes=3), predicted)[0]
 
 
 def test_quarters_are_in_order_and_many_groups_have_a_rest():
     codes = np.arange(300) % 2
     numbers = pandas.Series(np.arange(300.0))
     numbers[::50] = np.nan
-    names = [entry["group"] for entry in errors_by_group(numbers, codes, codes, 1)]
+    names = [entry["group"] for entry in errors_by_group(numbers, held_of(codes), codes)]
     assert names == ["1 to 75.25", "75.25 to 150", "150 to 224.8", "224.8 to 299", "(missing)"]
     many = pandas.Series([f"p{min(k // 5, 50)}" for k in range(300)])
-    entries = errors_by_group(many, codes, 1 - codes, 1)
+    entries = errors_by_group(many, held_of(codes), 1 - codes)
     assert [entries[0]["group"], entries[-1]["group"]] == ["p50", "(31 others)"]
     assert len(entries) == 21
     assert sum(entry["rows"] for entry in entries) == 300
@@ -206,7 +211,7 @@ def test_a_sample_with_more_of_a_rare_class_is_evaluated_as_all_rows_are():
         threshold, predicted = choose_threshold({"0": 1.0, "1": 10.0}, held)
         result = evaluate(held, predicted, metric="f1")
         groups = pandas.Series(np.full(len(rows), "all"))
-        [group] = errors_by_group(groups, held.codes, predicted, 1, 1.0, weight)
+        [group] = errors_by_group(groups, held, predicted)
         scores = {one["name"]: np.array(list(one.values())[1:]) for one in result["scores"]}
         return result, scores, threshold.at, group["errors"]["value"]
 

@@ -99,8 +99,8 @@ def test_axes_that_are_given_are_used_and_no_figure_is_left(rows):
 def test_the_line_of_a_model_without_one_is_its_score(rows):
     model = lincent.AdditiveLCC().fit(*rows)
     found = ProjectionDisplay.from_estimator(model, *rows)
-    np.testing.assert_allclose(found.lines[0], model.decision_function(rows[0]))
-    assert found.thresholds == [0.0]
+    np.testing.assert_allclose(found.line, model.decision_function(rows[0]))
+    assert found.threshold == 0.0
 
 
 def test_coefficients_have_names_and_order():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from lincent.inspection import permutation_importance as importance
 
@@ -54,10 +55,10 @@ class Product:
 
 
 def curve_of(frame):
-    from lincent.tables.encoder import table_pipeline
+    from lincent.tables.encoder import TableEncoder
     from lincent.tables.schema import NUMBER, Column
 
-    pipeline = table_pipeline(Product(), scale=False)
+    pipeline = make_pipeline(TableEncoder(False), Product())
     encoded = pipeline[0].fit_transform(frame)
     [grid] = importance._grids(pipeline, frame, [Column("a", NUMBER, ("a",))])
     return importance._curve(Product(), encoded, grid, 2.0)
@@ -104,7 +105,7 @@ def test_an_additive_model_has_no_band(make_table):
 def test_the_effect_of_a_pair_has_mean_zero():
     """Whatever the intercept and the other columns add to all of its scores."""
     pandas = pytest.importorskip("pandas")
-    from lincent.tables.encoder import table_pipeline
+    from lincent.tables.encoder import TableEncoder
     from lincent.tables.schema import NUMBER, Column
 
     class Shifted(Product):
@@ -112,7 +113,7 @@ def test_the_effect_of_a_pair_has_mean_zero():
             return 7.0 + super().decision_function(X)
 
     frame = pandas.DataFrame({"a": np.linspace(-1, 1, 11), "b": np.linspace(-2, 4, 11)})
-    pipeline = table_pipeline(Shifted(), scale=False)
+    pipeline = make_pipeline(TableEncoder(False), Shifted())
     encoded = pipeline[0].fit_transform(frame)
     grids = importance._grids(pipeline, frame, [Column(n, NUMBER, (n,)) for n in "ab"])
     effect = importance._pair_effect(Shifted(), encoded, *grids, 2.0)

@@ -50,12 +50,13 @@ CASES = {
         ["1/31/2020", "12/1/2021"] * 100,
         ["2020-01-31 10:00:00", "2020-02-01 11:30:00"] * 100,
         np.arange(N).astype("datetime64[D]"),
+        ["2020-01-01"] * N,
     ],
     "text": [
         [f"the customer {w} said that order {k} came late" for k, w in enumerate(["x"] * N)],
         [f"k{k % 250}" for k in range(750)],
     ],
-    "constant": [[5] * N, ["a"] * N, [""] * N, [None] * N, ["2020-01-01"] * N, [True] * N],
+    "constant": [[5] * N, ["a"] * N, [""] * N, [None] * N, [True] * N],
     "unknown": [[[1, 2]] * N],
 }
 

@@ -112,7 +112,7 @@ def test_codes_flags_and_constants(cells, expected):
 def test_forms_of_dates(cells, form):
     report = infer_type("column", pa.array(cells))
     assert (report.role, report.form) == ("date", form)
-    assert role([cells[0], cells[0]]) == "constant"
+    assert role([cells[0], cells[0]]) == "date"
     assert role([*cells, "soon"]) == "category"
 
 

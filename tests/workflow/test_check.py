@@ -28,7 +28,7 @@ def test_random_labels_with_copies_show_no_score_above_chance(method):
     assert explanation["evaluated_on"] == "held-out rows"
     assert explanation["evaluation"] == model.summary["held_out"]
     assert (
-        "All 240 rows of The table are rows that the model was fitted to"
+        "240 of 240 rows of The table are rows that the model was fitted to"
         in (explanation["warnings"][0])
     )
     names = [score["name"] for score in explanation["evaluation"]["scores"]]

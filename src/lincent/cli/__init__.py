@@ -90,7 +90,6 @@ def make_app() -> Any:
         name="lincent",
         no_args_is_help=True,
         invoke_without_command=True,
-        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )

@@ -11,7 +11,7 @@ import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, OutputError, check_output, is_stream, write_file
+from lincent._files import STREAM, OutputError, check_output, write_file
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -49,7 +49,7 @@ def fit(
         report = output is None if report is None else report
         if output is None and data != STREAM:
             output = str(Path(data).with_name(Path(data).name.split(".")[0] + ".lincent"))
-        if output is None or is_stream(output):
+        if output in (None, STREAM):
             raise AppError("A model is written to a file: name it with -o MODEL.")
         suffixes = [".html"] * report + [".json"] * report_json
         written = [str(Path(output).with_suffix(suffix)) for suffix in suffixes]
@@ -62,6 +62,7 @@ def fit(
         with _console.progress_bar(quiet) as progress:
             progress("reading " + ("standard input" if data == STREAM else data), 0, 0)
             from lincent.export.model_file import save_model
+            from lincent.report.model_report import fit_text, report_file
             from lincent.workflow.explain import explain_model
             from lincent.workflow.fit import fit_table
 
@@ -71,12 +72,8 @@ def fit(
                 **columns, strict=strict, reading=reading, rows=rows,
                 n_jobs=options.worker_count(jobs), random_state=seed, log=log, progress=progress,
             )  # fmt: skip
-        files: dict[str, bytes] = {}
-        if written:
-            from lincent.report.model_report import report_files
-
-            explanation = explain_model(model) | {"model": output}
-            files = report_files(explanation, model, written)
+        explanation = explain_model(model) | {"model": output}
+        files = {path: report_file(explanation, model, path) for path in written}
         save_model(model, output, force=force)
     with options.errors_as_messages(f"the model was written to {output}"):
         try:
@@ -84,75 +81,18 @@ def fit(
                 write_file(path, content, force=force)
             for warning in model.summary["warnings"]:
                 log(warning)
-            summary = _summary(model, data, output, written[0] if report else None)
-            _console.answer(_console.json_text(summary) if json else _summary_text(summary))
+            page = written[0] if report else None
+            command = shlex.join(["lincent", "predict", output, "new.csv", "-o", "scored.csv"])
+            if json:
+                _console.answer_json(explanation | {"report": page, "next": command})
+            else:
+                lines = [fit_text(explanation), "", f"written to {output}"]
+                lines += [f"report in {page}"] if page else []
+                _console.answer("\n".join([*lines, f"next: {command}"]))
         except OutputError as error:
             raise OutputError(f"The model was written to {output}. {error}") from error
     certificate = model.summary["certificate"]
     raise typer.Exit(0 if certificate is None or certificate["certified"] else 1)
-
-
-def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, Any]:
-    """Return what ``lincent fit`` prints as JSON."""
-    summary = dict(model.summary)
-    for name in ("suspected_label_errors", "examples", "background", "row_hashes", "reference"):
-        del summary[name]
-    if summary["held_out"]:
-        summary["held_out"] = {k: v for k, v in summary["held_out"].items() if k != "curves"}
-    new = "new" + "".join(Path(data).suffixes[-2:]) if data != STREAM else "new.csv"
-    command = shlex.join(["lincent", "predict", path, new, "-o", "scored.csv"])
-    return {"model": path, "report": page, "lincent": model.version, "next": command, **summary}
-
-
-def _summary_text(summary: dict[str, Any]) -> str:
-    """Return the summary of a fit in a few lines, the held-out score first."""
-    from lincent.report.model_report import groups_table, scores_table
-    from lincent.report.rendering import block_text, table_text
-
-    held, lines = summary["held_out"] or {}, ["No row could be held out."]
-    if held:
-        lines = [f"Held-out rows ({held['how']}):", *table_text(scores_table(held))]
-    if "at_threshold" in held:
-        lines.append(threshold_text(held["positive"], **held["at_threshold"]))
-    if held.get("costs"):
-        lines.append(_costs_text(summary["threshold"], **held["costs"]))
-    if held.get("by"):
-        lines += [f"Errors by {held['by']['column']}:", *block_text(groups_table(held["by"]))]
-    used = sum(bool(column["used_as"]) for column in summary["columns"])
-    classes = ", ".join(f"{name} ({count})" for name, count in summary["classes"].items())
-    certificate = summary["certificate"]
-    gap = f"relative duality gap {certificate['relative_gap']:.1e}; " if certificate else ""
-    lines += [
-        f"{summary['estimator']} on {summary['rows']} rows, {used} of "
-        f"{len(summary['columns']) - 1} columns, classes {classes}; {gap}"
-        f"{summary['seconds']:.2f} s",
-        f"written to {summary['model']}",
-    ]
-    if summary["report"]:
-        lines.append(f"report in {summary['report']}")
-    lines.append(f"next: {summary['next']}")
-    return "\n".join(lines)
-
-
-def _costs_text(
-    threshold: Any, costs: Any, per_row: float, own_threshold: float, always: Any
-) -> str:
-    """Return what the threshold of ``--costs`` saves."""
-    prices = ", ".join(f"{name} {cost:g}" for name, cost in costs.items())
-    constant = min(always, key=always.get)
-    return (
-        f"With costs of {prices} the threshold is a {threshold['scale']} of {threshold['at']:.3g}: "
-        f"a held-out row costs {per_row:.3f}; {own_threshold:.3f} at the model's own threshold, "
-        f"{always[constant]:.3f} if always {constant}."
-    )
-
-
-def threshold_text(name: Any, found: int, rows: int, called: int) -> str:
-    """Return what a decision on the threshold is about: rows found, and false alarms."""
-    return (
-        f"At the threshold: {found} of {rows} rows of {name} are found; {called - found} of the "
-        f"{called} rows called {name} are not."
-    )
 
 
 @options.command
@@ -207,7 +147,6 @@ def explain(
     output: str | None = None,
     by: str | None = None,
     strict: bool = False,
-    report_json: bool = False,
     rows: bool = True,
     force: bool = False,
     quiet: bool = False,
@@ -218,31 +157,23 @@ def explain(
 
     How far each column moves the score, and rows with suspect labels.
     """
-    if report_json and output in (None, STREAM):
-        raise AppError("--report-json writes a file beside the page: name it with -o PAGE.html.")
-    written = [] if output is None else [output]
-    if report_json:
-        written.append(str(Path(written[0]).with_suffix(".json")))
-    for path in written:
-        check_output(path, force=force, others=(model, data))
+    if output is not None:
+        check_output(output, force=force, others=(model, data))
     check_exists(model)
     from lincent.export.model_file import load_model, summary_errors
-    from lincent.report.model_report import explanation_text
+    from lincent.report.model_report import explanation_text, report_file
     from lincent.workflow.explain import explain_model
 
     loaded = load_model(model)
-    files: dict[str, bytes] = {}
     with summary_errors(model):
         explanation = explain_model(loaded, data, by=by, strict=strict, reading=reading, rows=rows)
         for note in () if quiet else explanation["table_notes"]:
             _console.log(note)
         if output is not None:
-            from lincent.report.model_report import report_files
-
-            files = report_files(explanation | {"model": model}, loaded, written)
+            content = report_file(explanation | {"model": model}, loaded, output)
         text = _console.json_text(explanation) if json else explanation_text(explanation)
-    for path, content in files.items():
-        write_file(path, content, force=force)
+    if output is not None:
+        write_file(output, content, force=force)
     if output != STREAM:
         _console.answer(text)
 

@@ -122,12 +122,8 @@ def _keep_interrupts() -> Iterator[None]:
     interrupted.clear()
 
     def note(number: int, frame: Any) -> None:
-        assert callable(previous)
-        try:
-            previous(number, frame)
-        except KeyboardInterrupt:
-            interrupted.set()
-            raise
+        interrupted.set()
+        signal.default_int_handler(number, frame)
 
     is_main = threading.current_thread() is threading.main_thread()
     noted = callable(previous) and is_main

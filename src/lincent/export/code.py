@@ -28,7 +28,7 @@ from lincent.inspection.expression import (
     plain_value,
     substitute,
 )
-from lincent.inspection.thresholds import PROBABILITY, positive_code
+from lincent.inspection.thresholds import positive_code
 from lincent.tables.formats import pd
 from lincent.tables.read import MISSING_TOKENS, ReadOptions, read_table
 from lincent.tables.schema import CATEGORY, DATE, FLAG, to_frame
@@ -139,14 +139,13 @@ def _decision(model: Model, outputs: dict[str, Expr | None]) -> Expr | None:
     threshold = model.threshold
     if threshold is None:
         return outputs["score"]
-    value = outputs.get(threshold.scale)
-    if value is None or not math.isfinite(threshold.at):
+    shares = outputs["probability"]
+    if shares is None or not math.isfinite(threshold.at):
         raise AppError("The threshold of the model is not a finite number of its outputs.")
     side = positive_code(model.classifier.classes_, threshold.positive)
-    value = value.take(side) if threshold.scale == PROBABILITY else value.scale(2.0 * side - 1.0)
     # From the threshold on it is the positive class.
     at = -np.nextafter(threshold.at, -np.inf) if side == 1 else threshold.at
-    return value.scale(2.0 * side - 1.0, at)
+    return shares.take(side).scale(2.0 * side - 1.0, at)
 
 
 def describe(model: Model, contribution: Expr | None = None) -> dict[str, Any]:

@@ -21,8 +21,7 @@ from lincent.estimators.validation import plain
 from lincent.inspection.thresholds import DecisionThreshold
 from lincent.model_selection.metrics import TITLES
 from lincent.tables.encoder import MISSING
-from lincent.tables.read import UserTable
-from lincent.tables.schema import Schema, to_frame
+from lincent.tables.schema import Schema
 
 if TYPE_CHECKING:
     from lincent.inspection.attribution import Explainer
@@ -115,24 +114,17 @@ class Model:
         """
         if self.threshold is None:
             return predicted_codes(scores)
-        return self.threshold.predict(self.classifier.classes_, scores, probabilities)
+        return self.threshold.predict(self.classifier.classes_, probabilities)
 
-    def score_batch(
-        self,
-        batch: UserTable,
-        frame: Any = None,
-        explainer: Explainer | None = None,
-    ) -> dict[str, np.ndarray]:
-        """Return the new columns for a batch of rows: class, score and probabilities.
+    def score_frame(self, frame: Any, explainer: Explainer | None = None) -> dict[str, np.ndarray]:
+        """Return the new columns for some rows: class, score and probabilities.
 
         The score is normalized by the distance between the classes.
 
         Parameters
         ----------
-        batch : UserTable
-            Rows of a table.
-        frame : DataFrame, default=None
-            The same rows as ``to_frame`` returns them.
+        frame : DataFrame
+            Rows of a table as ``to_frame`` returns them.
         explainer : Explainer, default=None
             Adds the contributions of the columns to the score (see ``contributions_of``).
 
@@ -141,7 +133,6 @@ class Model:
         dict[str, ndarray]
             The new columns by name.
         """
-        frame = to_frame(self.schema, batch) if frame is None else frame
         encoded = self.pipeline[:-1].transform(frame)
         scores, probabilities = self.scores(encoded)
         codes = self.predict_codes(scores, probabilities)

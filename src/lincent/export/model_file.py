@@ -1,6 +1,6 @@
 """Model files: one zip archive without code.
 
-    lincent.json    format, versions, schema, training summary, and the digest of all members
+    lincent.json    format, version, schema, training summary, and the digest of all members
     tree.json       the pipeline; an array is named with its type and shape
     0, 1, ...       the numbers of the arrays
 
@@ -37,7 +37,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ from lincent.tables.encoder import MOST_CATEGORIES, EncodedColumn, TableEncoder
 from lincent.tables.formats import outside_strings, pa
 from lincent.tables.infer import LONGEST_CLASS
 from lincent.tables.read import UserTable
-from lincent.tables.schema import CATEGORY, DATE, DETAILS, FLAG, MEANING, NUMBER, Column, Schema
+from lincent.tables.schema import CATEGORY, DATE, FLAG, MEANING, NUMBER, Column, Schema, to_frame
 
 FORMAT = 3  # raised when an older lincent could not read the file
 HEADER, TREE = "lincent.json", "tree.json"
@@ -68,6 +68,7 @@ MOST_BYTES = 1 << 28  # of a file, and of its unpacked members
 MOST_TEXT = 1 << 25
 MOST_MEMBERS = 10_000
 MOST_ENTRIES = 1_000_000
+INFINITE = {"Infinity": math.inf, "-Infinity": -math.inf}  # Python's JSON also has NaN
 MOST_DEPTH = 60  # nested lists and objects of JSON; a model has about 25
 REPORTS = {
     "best_score_", "cv_results_", "dual_objective_", "duality_gap_", "objective_",
@@ -151,9 +152,7 @@ def pack_model(model: Model) -> bytes:
     header = {
         "format": FORMAT,
         "lincent": model.version,
-        "scikit-learn": version_of("scikit-learn"),
-        "numpy": version_of("numpy"),
-        "schema": model.schema.to_json(),
+        "schema": asdict(model.schema),
         "summary": model.summary,
     }
     header["digest"] = _digest(header, members)
@@ -267,9 +266,9 @@ def _parse(data: bytes) -> Model:
         )
     changed = header.get("digest") != _digest(header, members)
     refuse_if(changed, "was changed after it was written (its digest differs): take a fresh copy")
-    _check_header(header)
+    schema = _check_header(header)
     pipeline = _from_node(read_json(members[TREE]), members)
-    model = Model(pipeline, Schema.from_json(header["schema"]), header["summary"], str(version))
+    model = Model(pipeline, schema, header["summary"], str(version))
     check_model(model)
     return model
 
@@ -310,16 +309,9 @@ def read_json(data: bytes) -> Any:
     entries = len(steps) + np.count_nonzero(bare == ord(","))
     refuse_if(entries > MOST_ENTRIES, f"has a description of more than {MOST_ENTRIES} entries")
     try:
-        return json.loads(data.decode(), parse_constant=_infinite)
-    except (ValueError, RecursionError) as error:
+        return json.loads(data.decode(), parse_constant=INFINITE.__getitem__)
+    except (KeyError, ValueError, RecursionError) as error:
         raise InvalidModelFile("is damaged: its description is not JSON") from error
-
-
-def _infinite(name: str) -> float:
-    """Return an infinite number of the header; Python's JSON also has NaN, which is none."""
-    if name == "NaN":
-        raise ValueError
-    return float(name)
 
 
 def read_array(node: Any, members: dict[str, bytes]) -> np.ndarray:
@@ -383,38 +375,23 @@ def _make_object(path: Any, content: Any, members: dict[str, bytes]) -> Any:
 # The header.
 
 
-def _check_header(header: dict[str, Any]) -> None:
-    """Check that the schema is complete and the summary is plain data."""
-    schema = _fields_of(header.get("schema"), Schema)
-    columns = [_fields_of(column, Column) for column in schema["columns"]]
-    names = [column["name"] for column in columns]
-    require(names and len({*names}) == len(names), "its description has no columns, or one twice")
-    for column in columns:
-        values = column["categories"]
-        known = column["kind"] in MEANING and column["detail"] in DETAILS
-        require(known, "its description has a column of no kind")
-        texts = [*(value for value in values if value is not None), *column["marks"]]
-        require(all(type(t) is str for t in texts), "its description has a name that is not one")
-        fits = bool(values) == (column["kind"] == CATEGORY) and len({*values}) == len(values)
-        require(fits, "its description has a column with broken categories")
-    named = all(type(name) is str for name in schema["ids"])
-    require(named, "its description has a name that is not one")
-    summary = header.get("summary")
-    require(isinstance(summary, dict), "its description has no summary")
+def _check_header(header: dict[str, Any]) -> Schema:
+    """Return the schema if it is complete and the summary is plain data."""
+    require(isinstance(header.get("summary"), dict), "its description has no summary")
     _check_value(header, "its description", may_be_infinite=True)
+    schema = Schema.from_json(header["schema"])
+    typed = all(map(_is_typed, (schema, *schema.columns)))
+    require(typed, "its description has a name that is not one")
+    different = len({*schema.names}) == len(schema.names) > 0
+    require(different, "its description has no columns, or one twice")
+    for column in schema.columns:
+        require(column.kind in MEANING, "its description has a column of no kind")
+        values = column.categories
+        fits = bool(values) == (column.kind == CATEGORY) and len({*values}) == len(values)
+        require(fits, "its description has a column with broken categories")
     unit = header["summary"].get("score_scale", 1.0)
     require(type(unit) is float and 0 < unit < math.inf, "the scale of its scores is not positive")
-
-
-def _fields_of(value: Any, kind: type) -> dict[str, Any]:
-    """Return a description of a dataclass whose fields are text and tuples, lists in JSON."""
-    what = kind.__name__.lower()
-    require(isinstance(value, dict), f"its description has no {what}")
-    types = {f.name: str if f.type == "str" else list for f in fields(kind)}
-    for name, type_ in types.items():
-        require(type(value.get(name)) is type_, f"its description lacks {name!r} of a {what}")
-    require(value.keys() <= {*types}, f"its description has a {what} with unknown fields")
-    return dict(value)
+    return schema
 
 
 # The contents.
@@ -483,7 +460,7 @@ def smoke_test(model: Model) -> None:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            answers = model.score_batch(batch)
+            answers = model.score_frame(to_frame(model.schema, batch))
             linear_scores(model)
     except Exception as error:
         raise InvalidModelFile(f"cannot score a row ({in_words(error)})") from error
@@ -496,16 +473,64 @@ def smoke_test(model: Model) -> None:
 # The parts.
 
 
+TYPES: dict[Any, Callable[[Any], bool]] = {
+    "bool": lambda value: type(value) is bool,
+    "str": lambda value: type(value) is str,
+    "float": lambda value: type(value) in (int, float) and math.isfinite(value),
+    "np.ndarray": lambda value: _is_kind(value, "bif") and value.ndim == 1,
+    "Softmax": lambda value: type(value) is Softmax,
+    "tuple[Column, ...]": lambda value: _is_tuple(value, Column),
+    "tuple[str, ...]": lambda value: _is_tuple(value, str),
+    "tuple[str, ...] | None": lambda value: value is None or _is_tuple(value, str),
+    "tuple[str | None, ...]": lambda value: _is_tuple(value, str, type(None)),
+}
+"""Whether a value is what the annotation of a field says."""
+
+
+def _is_tuple(value: Any, *types: type) -> bool:
+    return type(value) is tuple and all(type(entry) in types for entry in value)
+
+
+def _is_typed(part: Any) -> bool:
+    """Return whether a part has the fields of its class and no others, each of its type."""
+    types = {field.name: TYPES[field.type] for field in fields(part)}
+    return vars(part).keys() == types.keys() and all(
+        types[name](value) for name, value in vars(part).items()
+    )
+
+
+def _are_trees(part: Trees) -> bool:
+    """Return whether every way down a tree ends at a leaf."""
+    roots, left, column = part.roots, part.left, part.column
+    sizes = {len(value) for name, value in vars(part).items() if name != "roots"}
+    ok = all(value.dtype.kind == "i" for value in (roots, part.feature, left, column))
+    ok = ok and len(sizes) == 1 and len(roots) > 0 and roots.min() >= 0
+    ok = ok and roots.max() < len(left) and part.feature.min() >= 0
+    down = ok and (left > np.arange(len(left))) & (left + 1 < len(left))
+    return ok and bool(np.all((column >= 0) | down))
+
+
+SMALL_PARTS: dict[type, Callable[[Any], bool]] = {
+    Calibration: lambda part: part.strategy in STRATEGIES and part.scale > 0,
+    EncodedColumn: lambda part: True,
+    Nearest: lambda part: all(
+        len(values) and not np.any(np.diff(values) < 0) for values in (part.negative, part.positive)
+    ),
+    Softmax: lambda part: True,
+    Threshold: lambda part: True,
+    Trees: _are_trees,
+}
+"""Parts whose fields have `TYPES`, and what else holds for them."""
+
+
 def check_part(part: Any) -> None:
     """Check an estimator, transformer or smaller part, with all that it holds."""
     kind = type(part)
     foreign = model_class(f"{kind.__module__}.{kind.__name__}") is not kind
     refuse_if(foreign, f"has a part of type {kind.__name__}, which no lincent model has")
-    if kind in CHECKS:
-        whole = set(vars(part)) == {field.name for field in fields(kind)}
-        require(whole and CHECKS[kind](part), f"its {kind.__name__} is not what it should be")
-    if isinstance(part, Trees):
-        _check_trees(part)
+    if kind in SMALL_PARTS:
+        fits = _is_typed(part) and SMALL_PARTS[kind](part)
+        require(fits, f"its {kind.__name__} is not what it should be")
     settings = set(kind._get_param_names()) if hasattr(kind, "_get_param_names") else set()
     missing = settings - vars(part).keys()
     require(not missing, f"its {kind.__name__} lacks {min(missing, default='')}")
@@ -536,57 +561,6 @@ def _check_value(value: Any, name: str, *, may_be_infinite: bool) -> None:
             _check_value(entry, name, may_be_infinite=may_be_infinite)
     else:
         check_part(value)
-
-
-def _is_numbers(value: Any) -> bool:
-    return _is_kind(value, "if") and value.ndim == 1 and bool(np.isfinite(value).all())
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
-
-
-def _is_rising(value: Any) -> bool:
-    return _is_numbers(value) and value.size > 0 and not np.any(np.diff(value) < 0)
-
-
-def _is_calibration(part: Calibration) -> bool:
-    known = type(part.strategy) is str and part.strategy in STRATEGIES
-    return known and type(part.softmax) is Softmax and _is_number(part.scale) and part.scale > 0
-
-
-def _is_column(part: EncodedColumn) -> bool:
-    texts = (part.name, *(part.categories or ()))
-    listed = part.categories is None or type(part.categories) is tuple
-    plain = listed and all(type(text) is str for text in texts)
-    return plain and _is_number(part.fill) and type(part.indicator) is bool
-
-
-CHECKS: dict[type, Callable[[Any], bool]] = {
-    Threshold: lambda part: _is_number(part.at),
-    Nearest: lambda part: (
-        _is_rising(part.negative) and _is_rising(part.positive) and _is_number(part.shift)
-    ),
-    Softmax: lambda part: (
-        _is_numbers(part.offset) and all(map(_is_number, (part.slope, part.low, part.high)))
-    ),
-    Calibration: _is_calibration,
-    EncodedColumn: _is_column,
-}
-"""Whether the attributes of a small part are what they should be."""
-
-
-def _check_trees(part: Trees) -> None:
-    """Check that every way down a tree ends at a leaf."""
-    found: Any = {field.name: vars(part).get(field.name) for field in fields(part)}
-    roots, left, column = (found[name] for name in ("roots", "left", "column"))
-    ok = all(_is_kind(value, "bif") and value.ndim == 1 for value in found.values())
-    ok = ok and all(_is_kind(found[name], "i") for name in ("roots", "feature", "left", "column"))
-    ok = ok and len({len(found[name]) for name in found if name != "roots"}) == 1
-    ok = ok and len(roots) > 0 and roots.min() >= 0 and roots.max() < len(left)
-    ok = ok and found["feature"].min() >= 0
-    down = ok and (left > np.arange(len(left))) & (left + 1 < len(left))
-    require(ok and bool(np.all((column >= 0) | down)), "its trees are no trees")
 
 
 def _check_settings(part: Any) -> None:

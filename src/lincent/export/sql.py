@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,13 @@ ROW = "lincent_input"  # the scored table inside the query
 MOST_CHARACTERS = 900_000  # longer ones exceed SQLite's columns or the depth of its parser
 TERMS_AT_ONCE = 50  # of a sum: SQLite has a limit on the depth of expressions
 LARGEST_EXPONENT = 700  # some engines raise errors where EXP overflows, or vanishes
+
+TEMPLATES = {
+    "abs": "ABS({x})",
+    "positive": "CASE WHEN {x} > 0 THEN 1e0 ELSE 0e0 END",
+    "equal": "CASE WHEN ABS({x} - {0}) < {1} THEN 1e0 ELSE 0e0 END",
+}
+"""Operations on a column x with constants."""
 
 Sum = dict[Any, float]
 """Coefficients of terms: None is the constant, (column, value) the indicator of a category."""
@@ -107,7 +115,7 @@ class QueryWriter:
         self.tokens: dict[str, str] = {}  # cells of text columns that mean missing
         # Names begin as no column, category or class does, so that a text shows what it uses.
         self.prefix = "v"
-        given = json.dumps([model.schema.to_json(), model.classes], ensure_ascii=False)
+        given = json.dumps([asdict(model.schema), model.classes], ensure_ascii=False)
         while re.search(rf"{self.prefix}\d", given):
             self.prefix += "v"
 
@@ -169,6 +177,8 @@ class QueryWriter:
         return columns
 
     def _write(self, expr: Expr, args: list[Any]) -> Any:
+        if expr.op in TEMPLATES:
+            return self._each(args[0], TEMPLATES[expr.op], *(expr.data or ()))
         method = getattr(self, f"_{expr.op}", None)
         if method is None:
             raise AppError(
@@ -255,17 +265,8 @@ class QueryWriter:
             return self._each(x, "(1e0 / {x})")
         return self._each(x, "POWER({x}, {0})", exponent)
 
-    def _abs(self, x: list[Sum]) -> list[Sum]:
-        return self._each(x, "ABS({x})")
-
-    def _positive(self, x: list[Sum]) -> list[Sum]:
-        return self._each(x, "CASE WHEN {x} > 0 THEN 1e0 ELSE 0e0 END")
-
     def _exp(self, x: list[Sum]) -> list[Sum]:
         return self._each(self._clip(x, (-LARGEST_EXPONENT, LARGEST_EXPONENT)), "EXP({x})")
-
-    def _equal(self, x: list[Sum], data: Any) -> list[Sum]:
-        return self._each(x, "CASE WHEN ABS({x} - {0}) < {1} THEN 1e0 ELSE 0e0 END", *data)
 
     def _softmax(self, x: list[Sum]) -> list[Sum]:
         """Return 1 / sum_j exp(x_j - x_k)."""
@@ -278,28 +279,13 @@ class QueryWriter:
     def _distances(self, x: list[Sum], data: Any) -> list[Sum]:
         points, norm = np.asarray(data[0], dtype=float), data[1]
         if norm == "l1":
-            away = [self._abs(self._scale(x, (1.0, -point))) for point in points]
+            away = [self._each(self._scale(x, (1.0, -point)), TEMPLATES["abs"]) for point in points]
             return [combined(columns, [1.0] * len(x)) for columns in away]
         # |x - c|^2 = |x|^2 - 2 c x + |c|^2: half as long as a sum of squares.
         names: list[Sum] = [{self.named(column): 1.0} for column in x]
         length = {self.named(combined(self._power(names, 2), [1.0] * len(x))): 1.0}
         weights = np.vstack([-2.0 * points.T, np.ones(len(points))])
         return self._affine([*names, length], (weights, (points**2).sum(axis=1)))
-
-    def _trees(self, x: list[Sum], data: Any) -> list[Sum]:
-        values, roots, feature, threshold, left, right = data
-        names = [self.named(column) for column in x]
-
-        def text(node: int, output: list[float]) -> str:
-            if left[node] == node:
-                return number(output[node])
-            condition = f"{names[feature[node]]} <= {number(threshold[node])}"
-            return _cases([condition], [text(left[node], output), text(right[node], output)])
-
-        return [
-            combined([{text(root, output): 1.0} for root in roots], [1.0] * len(roots))
-            for output in np.asarray(values).T.tolist()
-        ]
 
 
 def combined(columns: list[Sum], coefs: list[float]) -> Sum:

@@ -239,8 +239,6 @@ class Explainer:
             return np.abs(node.data[0]).T @ args[0] > 0
         if node.op == "take":
             return args[0][node.data]
-        if node.op == "concat":
-            return np.concatenate(args)
         if node.op in ("distances", "trees"):
             width = evaluate(node, {ROWS: self.background[:1]}).shape[1]
             return np.tile(args[0].any(axis=0), (width, 1))
@@ -258,10 +256,6 @@ class Explainer:
             for arg in args:
                 single = len(self.depends(arg)) < len(weights)
                 self.add(arg, weights.sum(axis=0, keepdims=True) if single else weights)
-        elif op == "concat":
-            ends = np.cumsum([len(self.depends(arg)) for arg in args])[:-1]
-            for arg, own in zip(args, np.split(weights, ends), strict=True):
-                self.add(arg, own)
         elif one:
             expr = node.affine(_by_group(weights, groups, len(self.groups)))
             mean = self.mean(expr)

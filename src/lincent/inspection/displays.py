@@ -8,6 +8,7 @@ features, ``ProjectionDisplay`` and ``ScoresDisplay`` show samples along one sco
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from lincent.estimators.base import binary_coefficients, is_linear
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV, lcc_path
 from lincent.estimators.validation import check_labels
-from lincent.inspection.evaluation import class_distance
+from lincent.inspection.evaluation import score_scale
 from lincent.inspection.thresholds import own_margin
 from lincent.sources.source import to_numpy
 
@@ -246,10 +247,8 @@ def _names(estimator: Any, model: Any) -> list[str]:
     if hasattr(model, "feature_names_in_"):
         return [str(name) for name in model.feature_names_in_]
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
-        try:
+        with suppress(AttributeError, ValueError):  # a step without feature names
             return [str(name) for name in estimator[:-1].get_feature_names_out()]
-        except (AttributeError, ValueError):
-            pass  # a step without feature names
     return names_of(None, model.n_features_in_)
 
 
@@ -315,16 +314,12 @@ class PathDisplay(Display):
 
     def _draw(self, upper: Any, lower: Any) -> None:
         largest = np.argsort(-np.abs(self.coefs).max(axis=0))
-        for rank, j in enumerate(largest):
-            style: dict[str, Any] = {"color": "#BBBBBB", "linewidth": 0.7, "zorder": 1}
-            if rank < 8:  # these are named
-                style = {
-                    "color": COLORS[rank % 2],
-                    "linestyle": STYLES[rank // 2],
-                    "linewidth": 1.8,
-                }
-                style["label"] = self.feature_names[j]
-            upper.plot(self.margins, self.coefs[:, j], **style)
+        upper.plot(self.margins, self.coefs, color="#BBBBBB", linewidth=0.7, zorder=1)
+        for rank, j in enumerate(largest[:8]):
+            upper.plot(
+                self.margins, self.coefs[:, j], color=COLORS[rank % 2], linewidth=1.8,
+                linestyle=STYLES[rank // 2], label=self.feature_names[j],
+            )  # fmt: skip
         upper.axhline(0.0, color=INK, linewidth=0.6)
         upper.set_ylabel("Coefficient")
         upper.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -420,32 +415,27 @@ class ProjectionDisplay(Display):
 
     Parameters
     ----------
-    lines : list of ndarray of shape (n_samples,)
-        The projected samples, one array per panel.
+    line : ndarray of shape (n_samples,)
+        The projected samples.
     codes : ndarray of shape (n_samples,)
         Class code, 0 or 1, of each sample.
-    centers : list of (float, float)
-        The projected class centers of each panel.
-    thresholds : list of float
-        The decision threshold of each panel.
-    titles : list of str
-        One title per panel.
+    centers : (float, float)
+        The projected class centers.
+    threshold : float
+        The decision threshold.
     classes : sequence of two labels
         The two labels, in the order of ``classes_``.
     """
 
-    def __init__(
-        self, lines: Any, codes: Any, centers: Any, thresholds: Any, titles: Any, classes: Any
-    ) -> None:
-        self.lines, self.codes, self.centers = lines, codes, centers
-        self.thresholds, self.titles, self.classes = thresholds, titles, classes
-        self._panels, self._size = len(lines), (6.4, 2.9 * len(lines))
+    _size = (6.4, 2.9)
+
+    def __init__(self, line: Any, codes: Any, centers: Any, threshold: float, classes: Any) -> None:
+        self.line, self.codes, self.centers = np.asarray(line, dtype=float), codes, centers
+        self.threshold, self.classes = threshold, classes
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, before: Any = None, ax: Any = None
-    ) -> ProjectionDisplay:
-        """Draw the line of a fitted model and, with ``before``, of a direction beside it.
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> ProjectionDisplay:
+        """Draw the line of a fitted model.
 
         Parameters
         ----------
@@ -456,10 +446,8 @@ class ProjectionDisplay(Display):
             The samples.
         y : array-like of shape (n_samples,)
             Their classes.
-        before : array-like of shape (n_features,), default=None
-            A direction to compare with, for instance one that is not optimized.
-        ax : matplotlib Axes or several, default=None
-            Where to draw, one set of axes per panel; None makes a figure.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
 
         Returns
         -------
@@ -468,46 +456,27 @@ class ProjectionDisplay(Display):
         """
         model, X = last_step(estimator, X)
         codes = two_classes(model, X, y, cls.__name__)
-        panels = [(*_line(model, X, codes), "" if before is None else "After optimization")]
-        if before is not None:
-            first = np.asarray(np.asarray(X) @ np.asarray(before, dtype=float)).reshape(-1)
-            means = _means(first, codes)
-            panels.insert(0, (first, means, sum(means) / 2, "Before optimization"))
-        lines, middles, thresholds, titles = (list(part) for part in zip(*panels, strict=True))
-        return cls(lines, codes, middles, thresholds, titles, model.classes_).plot(ax)
+        coef: Any = getattr(model, "coef_", None)
+        flat = isinstance(coef, np.ndarray) and coef.shape == (1, model.n_features_in_)
+        if hasattr(model, "transform") and hasattr(model, "centers_") and (flat or coef is None):
+            line = np.asarray(model.transform(X))[:, 0]
+            centers = model.centers_ @ coef[0] if flat else model.centers_
+            threshold = -float((model.intercept_ if flat else model._intercept)[0])
+        else:
+            line, threshold = np.asarray(model.decision_function(X), dtype=float), 0.0
+            centers = [line[codes == k].mean() for k in (0, 1)]
+        return cls(line, codes, centers, threshold, model.classes_).plot(ax)
 
-    def _draw(self, *axes: Any) -> None:
-        panels = zip(axes, self.lines, self.centers, self.thresholds, self.titles, strict=True)
-        for ax, line, centers, threshold, title in panels:
-            line = np.asarray(line, dtype=float)
-            edges = np.histogram_bin_edges(line, bins=40)
-            for k, (color, center) in enumerate(zip(COLORS, centers, strict=True)):
-                ax.hist(line[self.codes == k], edges, color=color, alpha=0.65, hatch=HATCHES[k],
-                        label=f"class {self.classes[k]}")  # fmt: skip
-                ax.axvline(center, color=color, linestyle=":", linewidth=1.6)
-                center_marker(ax, (center, 0), k, self.classes, markersize=10, clip_on=False)
-            ax.axvline(threshold, color=INK, linestyle="--", linewidth=1.4, label="threshold")
-            ax.set(ylabel="Number of rows", ylim=(0, None))
-            ax.set_title(title, loc="left", fontsize="medium")
-        axes[-1].set_xlabel("Projected value")
-        axes[0].legend(frameon=False, fontsize="small")
-
-
-def _means(line: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
-    return float(line[codes == 0].mean()), float(line[codes == 1].mean())
-
-
-def _line(model: Any, X: Any, codes: np.ndarray) -> tuple[np.ndarray, tuple[float, float], float]:
-    """Return the projected samples, the projected class centers, and the threshold."""
-    coef: Any = getattr(model, "coef_", None)
-    flat = isinstance(coef, np.ndarray) and coef.shape == (1, model.n_features_in_)
-    if hasattr(model, "transform") and hasattr(model, "centers_") and (flat or coef is None):
-        line = np.asarray(model.transform(X))[:, 0]
-        ends = model.centers_ @ coef[0] if flat else model.centers_
-        intercept = model.intercept_ if flat else model._intercept
-        return line, (float(ends[0]), float(ends[1])), -float(intercept[0])
-    line = np.asarray(model.decision_function(X), dtype=float)
-    return line, _means(line, codes), 0.0
+    def _draw(self, ax: Any) -> None:
+        edges = np.histogram_bin_edges(self.line, bins=40)
+        for k, (color, center) in enumerate(zip(COLORS, self.centers, strict=True)):
+            ax.hist(self.line[self.codes == k], edges, color=color, alpha=0.65, hatch=HATCHES[k],
+                    label=f"class {self.classes[k]}")  # fmt: skip
+            ax.axvline(center, color=color, linestyle=":", linewidth=1.6)
+            center_marker(ax, (center, 0), k, self.classes, markersize=10, clip_on=False)
+        ax.axvline(self.threshold, color=INK, linestyle="--", linewidth=1.4, label="threshold")
+        ax.set(xlabel="Projected value", ylabel="Number of rows", ylim=(0, None))
+        ax.legend(frameon=False, fontsize="small")
 
 
 class ScoresDisplay(Display):
@@ -571,11 +540,8 @@ class ScoresDisplay(Display):
         labels, classes = np.asarray(to_numpy(y)), estimator.classes_
         scores = np.asarray(to_numpy(estimator.decision_function(X)), dtype=float)
         codes = check_labels(labels, classes, len(scores))
-        if scores.ndim == 1:
-            scale = class_distance(scores, codes)
-        else:
-            scores = own_margin(scores, codes)
-            scale = 2 * abs(float(scores.sum())) / max(len(labels), 1) or 1.0
+        scale = score_scale(scores, codes)
+        scores = scores if scores.ndim == 1 else own_margin(scores, codes)
         return cls(scores / scale, labels, classes).plot(ax)
 
     def _draw(self, axis: Any) -> None:

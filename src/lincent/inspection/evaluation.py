@@ -28,13 +28,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lincent.estimators.validation import plain
-from lincent.inspection.thresholds import (
-    DecisionThreshold,
-    HeldOut,
-    own_margin,
-    positive_code,
-    toward,
-)
+from lincent.inspection.thresholds import DecisionThreshold, HeldOut, own_margin, positive_code
 from lincent.model_selection.metrics import label_score
 from lincent.tables.infer import PreparedTable
 
@@ -79,16 +73,16 @@ def evaluate(
         areas = [auc_metric(_of_class(held, k), codes == k, held.effective) for k in present]
         value, low, high = (np.mean([a[key] for a in areas]) for key in ("value", "low", "high"))
         scores.append(_metric("roc_auc", value, low, high, 0.5))
-        by_class = {str(plain(classes[k])): class_curves(held, codes == k, k) for k in present}
+        by_class = {str(plain(classes[k])): class_curves(held, k) for k in present}
         result["curves"] = {"by_class": by_class}
     if len(classes) == 2:
         found, rows, called = confusion[side, side], confusion[side].sum(), confusion[:, side].sum()
         result["at_threshold"] = {"found": int(found), "rows": int(rows), "called": int(called)}
-        histogram = score_histogram(held.scores, codes, classes)
+        histogram = score_histogram(held)
         at = threshold.on_score(held) if threshold else 0.0
         result["curves"]["histogram"] = histogram | {"threshold": at / histogram["scale"]}
     if held.probabilities is not None:
-        scores += probability_metrics(held.probabilities, codes, held.effective, held.weight)
+        scores += probability_metrics(held, held.probabilities)
         if len(classes) == 2:
             thresholds = threshold_table(held.probabilities[:, side], codes == side, held.weight)
             result["curves"]["thresholds"] = thresholds
@@ -97,12 +91,7 @@ def evaluate(
 
 
 def errors_by_group(
-    groups: Any,
-    codes: np.ndarray,
-    predicted: np.ndarray,
-    side: int,
-    effective: float = 1.0,
-    weight: np.ndarray | None = None,
+    groups: Any, held: HeldOut, predicted: np.ndarray, positive: Any = None
 ) -> list[dict[str, Any]]:
     """Return the errors in each group of rows with their 95 % intervals.
 
@@ -113,14 +102,12 @@ def errors_by_group(
     ----------
     groups : pandas Series
         The group of each row; numbers with more than ten different values are cut into quarters.
-    codes, predicted : ndarray of int
-        True and predicted class codes.
-    side : int
-        The positive class of two; -1 for more, which have no ``missed`` and ``false_alarms``.
-    effective : float, default=1.0
-        Fraction of the rows that intervals are computed for.
-    weight : ndarray, default=None
-        Weights of the rows.
+    held : HeldOut
+        Held-out predictions.
+    predicted : ndarray of int
+        Predicted class codes.
+    positive : label, default=None
+        The positive class of two, whose errors are ``missed`` and ``false_alarms``.
     """
     import pandas as pd
 
@@ -136,18 +123,19 @@ def errors_by_group(
         rest = f"({len(shown) - MAX_GROUPS} others)"
         names = np.where(np.isin(names, shown[:MAX_GROUPS]), names, rest)
         shown = [*shown[:MAX_GROUPS], rest]
-    parts = {"errors": np.ones(len(codes), dtype=bool)}
-    if side >= 0:
-        parts |= {"missed": codes == side, "false_alarms": codes != side}
+    wrong, parts = predicted != held.codes, {"errors": np.ones(len(predicted), dtype=bool)}
+    if len(held.classes) == 2:
+        own = held.codes == positive_code(held.classes, positive)
+        parts |= {"missed": own, "false_alarms": ~own}
     result = []
     for name in shown:
         entry: dict[str, Any] = {"group": str(name), "rows": int((names == name).sum())}
         for part, rows in parts.items():
             own = rows & (names == name)
             if own.any():
-                each = np.ones(own.sum()) if weight is None else weight[own]
-                rate = float(each @ (codes != predicted)[own] / each.sum())
-                low, high = wilson_interval(rate, effective * effective_rows(each))
+                rate = float(np.average(wrong[own], weights=held.weight[own]))
+                rows_as_good = effective_rows(held.weight[own])
+                low, high = wilson_interval(rate, held.effective * rows_as_good)
                 entry[part] = {"value": rate, "low": low, "high": high, "rows": int(own.sum())}
         result.append(entry)
     return result
@@ -219,21 +207,15 @@ def auc_metric(scores: np.ndarray, positive: np.ndarray, effective: float = 1.0)
     return _metric("roc_auc", area, max(0.0, area - half), min(1.0, area + half), 0.5)
 
 
-def probability_metrics(
-    probabilities: np.ndarray,
-    codes: np.ndarray,
-    effective: float = 1.0,
-    weight: np.ndarray | None = None,
-) -> list[dict[str, Any]]:
+def probability_metrics(held: HeldOut, probabilities: np.ndarray) -> list[dict[str, Any]]:
     """Return log loss and Brier score (that of the second class for two) with intervals."""
-    truth, rows = np.eye(probabilities.shape[1])[codes], np.arange(len(codes))
-    weight = np.ones(len(codes)) if weight is None else weight
-    n_rows = max(1.0, effective * effective_rows(weight))
-    share = weight / weight.sum()
+    truth, rows = np.eye(probabilities.shape[1])[held.codes], np.arange(len(held.codes))
+    n_rows = max(1.0, held.effective * effective_rows(held.weight))
+    share = held.weight / held.weight.sum()
 
     def losses(p: np.ndarray) -> dict[str, np.ndarray]:
         squares = ((p - truth) ** 2).sum(axis=1) * (0.5 if truth.shape[1] == 2 else 1.0)
-        return {"log_loss": -np.log(np.clip(p[rows, codes], 1e-15, 1.0)), "brier": squares}
+        return {"log_loss": -np.log(np.clip(p[rows, held.codes], 1e-15, 1.0)), "brier": squares}
 
     constant, metrics = losses(np.broadcast_to(share @ truth, truth.shape)), []
     for name, loss in losses(probabilities).items():
@@ -252,12 +234,13 @@ def _metric(name: str, value: float, low: float, high: float, baseline: float) -
 def _of_class(held: HeldOut, code: int) -> np.ndarray:
     """Return what ranks the rows by a class: the score of two, the probability of more."""
     if held.scores.ndim == 1:
-        return toward(code, held.scores, None)
+        return held.scores if code == 1 else -held.scores
     return (held.scores if held.probabilities is None else held.probabilities)[:, code]
 
 
-def class_curves(held: HeldOut, positive: np.ndarray, code: int) -> dict[str, Any]:
+def class_curves(held: HeldOut, code: int) -> dict[str, Any]:
     """Return ROC, precision and recall, and calibration of a class against the others."""
+    positive = held.codes == code
     curves: dict[str, Any] = dict(threshold_curves(_of_class(held, code), positive, held.weight))
     if held.probabilities is not None:
         probability = held.probabilities[:, code]
@@ -290,15 +273,15 @@ def _thinned(points: np.ndarray) -> list[list[float]]:
 
 
 def calibration_bins(
-    probability: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+    probability: np.ndarray, positive: np.ndarray, weight: np.ndarray
 ) -> list[dict[str, float]]:
     """Return predicted and observed frequency of the positive class by tenths of probability."""
     bins, result = np.minimum((probability * 10).astype(int), 9), []
     for k in np.unique(bins).tolist():
         own = bins == k
-        share = None if weight is None else weight[own]
         predicted, observed = (
-            float(np.average(values[own], weights=share)) for values in (probability, positive)
+            float(np.average(values[own], weights=weight[own]))
+            for values in (probability, positive)
         )
         ends = {"from": k / 10, "to": (k + 1) / 10, "rows": int(own.sum())}
         result.append(ends | {"predicted": predicted, "observed": observed})
@@ -306,25 +289,24 @@ def calibration_bins(
 
 
 def threshold_table(
-    probability: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+    probability: np.ndarray, positive: np.ndarray, weight: np.ndarray
 ) -> dict[str, list[Any]]:
     """Return positive predictions, and right ones among them, from each probability on."""
-    weight = np.ones(len(positive)) if weight is None else weight
     called = [round(float(weight @ (probability >= at))) for at in THRESHOLDS]
     right = [round(float(weight @ (positive & (probability >= at)))) for at in THRESHOLDS]
     return {"at": list(THRESHOLDS), "called": called, "found": right}
 
 
-def score_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+def score_histogram(held: HeldOut) -> dict[str, Any]:
     """Return the counts of each class along the normalized score."""
-    scale = class_distance(scores, codes)
-    positions = scores / scale
+    scale = class_distance(held.scores, held.codes)
+    positions = held.scores / scale
     low, high = np.quantile(positions, [0.002, 0.998])
     edges = np.linspace(min(low, -0.05), max(high, 0.05), 31)
     inside = np.clip(positions, edges[0], edges[-1])
     counts = {
-        str(plain(label)): np.histogram(inside[codes == k], edges)[0].tolist()
-        for k, label in enumerate(classes)
+        str(plain(label)): np.histogram(inside[held.codes == k], edges)[0].tolist()
+        for k, label in enumerate(held.classes)
     }
     return {"scale": scale, "edges": [round(float(at), 4) for at in edges], "counts": counts}
 
@@ -394,12 +376,7 @@ def evaluation_warnings(
         probability = held.probabilities[:, 1]
         other = (held.scores > 0) != (probability > 0.5)
         differ = 100 * np.average(other, weights=held.weight)
-        if threshold is not None:
-            messages.append(
-                f"The class is {threshold.positive} from a {threshold.scale} of {threshold.at:.3g} "
-                f"on ({threshold.by}), so it is not always the likelier one."
-            )
-        elif differ >= 1.0:
+        if threshold is None and differ >= 1.0:
             at = probability[np.abs(held.scores).argmin()]
             messages.append(
                 f"The class changes where the probability of {plain(held.classes[1])} is about "

@@ -49,7 +49,7 @@ and c_i = clip((x - k_i) / range, 0, w_i)^3 its m-th basis function is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -63,7 +63,7 @@ from lincent.estimators.additive import BOUND, LEADING, AdditiveModel, Curve, Te
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.base import binary_coefficients, has_pairs
-from lincent.estimators.calibration import LEAK, Softmax
+from lincent.estimators.calibration import LEAK
 from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.tabular import TableClassifier
 from lincent.features import SplineFeatures, TreeLeaves
@@ -116,7 +116,7 @@ class Expr:
 
     def is_affine(self) -> bool:
         """Return whether this is an affine function of its inputs."""
-        ops = ("input", "affine", "scale", "take", "concat", "add")
+        ops = ("input", "affine", "scale", "take", "add")
         return self.op in ops and all(arg.is_affine() for arg in self.args)
 
     def apply(self, op: str, data: Any = None) -> Expr:
@@ -247,33 +247,19 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
 def additive(terms: Terms, Z: Expr, coef: np.ndarray) -> Expr:
     """Describe terms(Z) coef: shape functions, and products of the features of pairs."""
     owner = np.repeat(terms.sources, [curve.width for curve in terms.curves])
-    n_single = len(owner)
-    single = shape_functions(terms.curves, terms.smoothing, Z, coef[:n_single])
-    leading = {
-        column: _leading_features(terms.curves, terms.smoothing, Z, owner == column)
-        for column in {k for pair in terms.pairs for k in pair}
-    }
-    return add_up([single, *pair_products(leading, terms.pairs, coef[n_single:])])
-
-
-def _leading_features(
-    curves: Sequence[Curve], smoothing: float, Z: Expr, own: np.ndarray
-) -> tuple[Expr, int]:
-    """Describe the features of a column that products are made of, and their number."""
-    chosen = np.eye(len(own))[:, np.flatnonzero(own)[:LEADING]]
-    return shape_functions(curves, smoothing, Z, chosen).clip(-BOUND, BOUND), chosen.shape[1]
-
-
-def pair_products(
-    leading: Mapping[int, tuple[Expr, int]], pairs: Any, coef: np.ndarray
-) -> Iterator[Expr]:
-    """Yield the parts of sum_ab left_a right_b w_ab = sum_a left_a (right w_a) of all pairs."""
-    end = 0
-    for j, k in pairs:
-        (left, width), (right, other) = leading[j], leading[k]
+    parts = [shape_functions(terms.curves, terms.smoothing, Z, coef[: len(owner)])]
+    factors: dict[int, tuple[Expr, int]] = {}  # the features of a column in products
+    for column in {k for pair in terms.pairs for k in pair}:
+        chosen = np.eye(len(owner))[:, np.flatnonzero(owner == column)[:LEADING]]
+        features = shape_functions(terms.curves, terms.smoothing, Z, chosen)
+        factors[column] = features.clip(-BOUND, BOUND), chosen.shape[1]
+    end = len(owner)
+    for j, k in terms.pairs:  # sum_ab left_a right_b w_ab = sum_a left_a (right w_a)
+        (left, width), (right, other) = factors[j], factors[k]
         start, end = end, end + width * other
         for a, weights in enumerate(coef[start:end].reshape(width, other, -1)):
-            yield left.take(a) * right.affine(weights)
+            parts.append(left.take(a) * right.affine(weights))
+    return add_up(parts)
 
 
 def tree_scores(trees: Trees, Z: Expr, values: np.ndarray) -> Expr:
@@ -394,13 +380,14 @@ def classifier_outputs(model: Any, X: Expr) -> dict[str, Expr | None]:
 
 
 def class_scores(model: Any, scores: Expr) -> Expr:
-    """Describe ``decision_function``: one column for two classes, else one for each class."""
-    return votes(scores, len(model.classes_)) if has_pairs(model) else scores
+    """Describe ``decision_function``: one column for two classes, else one for each class.
 
-
-def votes(scores: Expr, classes: int) -> Expr:
-    """Describe votes, with the summed scores below half a vote (``problem.combine_scores``)."""
-    first, second = (np.eye(classes)[of_pairs] for of_pairs in np.triu_indices(classes, 1))
+    Pairs of classes vote, with the summed scores below half a vote (``problem.combine_scores``).
+    """
+    if not has_pairs(model):
+        return scores
+    n_classes = len(model.classes_)
+    first, second = (np.eye(n_classes)[of_pairs] for of_pairs in np.triu_indices(n_classes, 1))
     won = scores.apply("positive").affine(second - first, first.sum(axis=0))
     sums = scores.affine(second - first)
     return won + sums / sums.apply("abs").scale(3.0, 3.0)
@@ -408,19 +395,15 @@ def votes(scores: Expr, classes: int) -> Expr:
 
 def probabilities(model: Any, scores: Expr) -> Expr:
     """Describe ``predict_proba`` from the scores of the binary problems."""
-    if isinstance(model, AutoLCC):
-        return _softmax(model._calibration, scores)
-    calibration = model._calibration
-    scores = scores.scale(1.0 / calibration.scale)
-    return _softmax(calibration.softmax, class_scores(model, scores))
-
-
-def _softmax(calibrator: Softmax, scores: Expr) -> Expr:
-    clipped = scores.clip(calibrator.low, calibrator.high)
+    softmax = model._calibration
+    if not isinstance(model, AutoLCC):
+        scores = class_scores(model, scores.scale(1.0 / softmax.scale))
+        softmax = softmax.softmax
+    clipped = scores.clip(softmax.low, softmax.high)
     scores = clipped.scale(1.0 - LEAK) + scores.scale(LEAK)
-    if len(calibrator.offset) == 2:
+    if len(softmax.offset) == 2:
         scores = scores.affine(np.array([[-0.5, 0.5]]))
-    return scores.scale(calibrator.slope, calibrator.offset).apply("softmax")
+    return scores.scale(softmax.slope, softmax.offset).apply("softmax")
 
 
 # Values: scores and contributions of encoded rows.

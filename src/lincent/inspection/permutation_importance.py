@@ -27,7 +27,7 @@ import numpy as np
 
 from lincent.estimators.validation import plain
 from lincent.inspection.evaluation import spread
-from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
+from lincent.tables.schema import CATEGORY, DATE, Column, Schema
 
 CURVE_POINTS = 21
 BATCH_ROWS = 2_000
@@ -67,9 +67,10 @@ def column_importances(
     scores = np.asarray(classifier.decision_function(encoded))
     names = [column.name for column in schema.columns[:300]]
     moves = _mean_moves(classifier, encoded, scores, [owner == name for name in names], rng)
-    entries: list[dict[str, Any]] = []
-    for name, move in zip(names, moves, strict=True):
-        entries.append({"column": name, "importance": move / score_scale})
+    entries: list[dict[str, Any]] = [
+        {"column": name, "importance": move / score_scale}
+        for name, move in zip(names, moves, strict=True)
+    ]
     entries.sort(key=lambda entry: -entry["importance"])
     by_name = {column.name: column for column in schema.columns}
     drawn = [entry["column"] for entry in entries[:6] if entry["importance"] > 0]
@@ -145,9 +146,7 @@ def _grid_values(frame: Any, column: Column, missing: str) -> list[Any]:
     numbers = numbers[np.isfinite(numbers)]
     values = np.unique(numbers)
     if len(values) > CURVE_POINTS:
-        values = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
-        if column.kind in (NUMBER, FLAG):
-            values = np.unique(values)
+        values = np.unique(np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS)))
     return list(values.tolist())
 
 
@@ -157,15 +156,15 @@ def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
 
     if not columns:
         return []
-    encoder, token = pipeline[0], pipeline[0].missing_
+    token = pipeline[0].missing_
     pairs = [(column.name, _grid_values(frame, column, token)) for column in columns]
     rows = []
     for name, values in pairs:
         cells = [None if value == token else value for value in values]
         rows.append(frame.iloc[np.zeros(len(cells), dtype=int)].assign(**{name: cells}))
     encoded = np.asarray(pipeline[:-1].transform(pd.concat(rows)))
-    inputs = np.array([code.name for code in encoder.columns_], dtype=object)[encoder.sources]
-    places = [np.flatnonzero(inputs == name) for name, _ in pairs]
+    owner = encoded_owners(pipeline)
+    places = [np.flatnonzero(owner == name) for name, _ in pairs]
     parts = np.split(encoded, np.cumsum([len(v) for _, v in pairs])[:-1])
     return [
         _Grid(name, values, column.kind != CATEGORY, own, part[:, own])
@@ -205,7 +204,7 @@ def _interacting(
     places = [pair["columns"] for pair in getattr(classifier, "interactions_", ())]
     places += getattr(vars(classifier).get("_terms"), "pairs", ())
     names = [(str(owner[a]), str(owner[b])) for a, b in places]
-    single = {name for name, c in by_name.items() if c.kind in (NUMBER, FLAG, CATEGORY)}
+    single = {name for name, column in by_name.items() if column.kind != DATE}
     pairs = [pair for pair in names if len({*pair} & single) == 2]
     return list(dict.fromkeys(pairs))[:4]
 

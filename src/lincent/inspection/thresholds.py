@@ -1,9 +1,8 @@
 """Held-out predictions, and the decision thresholds of binary models.
 
-A threshold applies to the probability of the positive class, or to the score where the model has no
-probabilities.  It is given, or chosen by a metric or by the costs of errors on rows of either
-class, on out-of-fold predictions; to evaluate it without bias, each fold is predicted with the
-threshold that the other folds choose.
+A threshold applies to the probability of the positive class.  It is given, or chosen by a metric or
+by the costs of errors on rows of either class, on out-of-fold predictions; to evaluate it without
+bias, each fold is predicted with the threshold that the other folds choose.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from lincent._errors import AppError, listed
 from lincent.estimators.validation import plain
 from lincent.model_selection.metrics import confusion_matrix, label_score
 
-PROBABILITY, SCORE = "probability", "score"
 METRICS = ("balanced_accuracy", "accuracy", "f1", "mcc")
 """Metrics that a threshold can be chosen by."""
 MAX_CANDIDATES = 400
@@ -47,9 +45,9 @@ class HeldOut:
         Where the predictions come from, in words.
     effective : float
         Fraction of the rows that intervals are computed for, less than 1 for out-of-fold rows.
-    weight : ndarray of shape (n_rows,) or None
+    weight : ndarray of shape (n_rows,)
         Weights that give the rows the class frequencies of the table, where they are a sample with
-        more of a rare class.
+        more of a rare class; all 1 if not given.
     """
 
     rows: np.ndarray
@@ -60,7 +58,11 @@ class HeldOut:
     folds: np.ndarray
     how: str
     effective: float = 1.0
-    weight: np.ndarray | None = None
+    weight: Any = None
+
+    def __post_init__(self) -> None:
+        if self.weight is None:
+            object.__setattr__(self, "weight", np.ones(len(self.codes)))
 
     def confusion(self, predicted: np.ndarray) -> np.ndarray:
         """Return the confusion matrix of predicted class codes."""
@@ -69,31 +71,24 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class DecisionThreshold:
-    """The positive class, and the probability or score from which on it is predicted."""
+    """The positive class, and the probability from which on it is predicted."""
 
     positive: Any
     at: float
-    scale: str
     by: str
     """The option that set it."""
 
-    def predict(self, classes: np.ndarray, scores: np.ndarray, probabilities: Any) -> np.ndarray:
+    def predict(self, classes: np.ndarray, probabilities: Any) -> np.ndarray:
         """Return class codes."""
         side = positive_code(classes, self.positive)
-        values = toward(side, scores, probabilities if self.scale == PROBABILITY else None)
-        return np.where(values >= self.at, side, 1 - side)
+        return np.where(np.asarray(probabilities)[:, side] >= self.at, side, 1 - side)
 
     def on_score(self, held: HeldOut) -> float:
         """Return its position on the score, halfway between the rows on its two sides."""
-        side = positive_code(held.classes, self.positive)
-        if self.scale == SCORE:
-            return self.at if side == 1 else -self.at
-        above = toward(side, held.scores, held.probabilities) >= self.at
-        values = toward(side, held.scores, None)
-        low = values[~above].max() if (~above).any() else values.min()
-        high = values[above].min() if above.any() else values.max()
-        middle = float(low + high) / 2
-        return middle if side == 1 else -middle
+        second = self.predict(held.classes, held.probabilities) == 1
+        low = held.scores[~second].max(initial=held.scores.min())
+        high = held.scores[second].min(initial=held.scores.max())
+        return float(low + high) / 2
 
 
 def own_margin(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -113,13 +108,6 @@ def positive_code(classes: np.ndarray, positive: Any) -> int:
     if str(positive) not in names:
         raise AppError(f"There is no class {positive!r} (--positive); there are {listed(names)}.")
     return names.index(str(positive))
-
-
-def toward(side: int, scores: np.ndarray, probabilities: Any) -> np.ndarray:
-    """Return what grows toward a class: its probability, or the signed score."""
-    if probabilities is not None:
-        return np.asarray(probabilities)[:, side]
-    return scores if side == 1 else -scores
 
 
 def check_threshold(
@@ -148,10 +136,9 @@ def check_threshold(
     if costs is not None:
         names = [str(plain(label)) for label in classes]
         if {*costs} != {*names} or not all(0 < cost < np.inf for cost in costs.values()):
-            example = ",".join(f"{name}={cost}" for name, cost in zip(names, (1, 5), strict=True))
             raise AppError(
                 "--costs gives each class the positive cost of an error on a row of it, such as "
-                f"{example}; got {cost_text(costs)}."
+                f"{names[0]}=1,{names[1]}=5; got {cost_text(costs)}."
             )
 
 
@@ -162,7 +149,7 @@ def given_threshold(
     if not has_probabilities:
         raise AppError("--threshold needs probabilities: fit with a method that has them.")
     side = positive_code(classes, positive)
-    return DecisionThreshold(plain(classes[side]), float(threshold), PROBABILITY, "--threshold")
+    return DecisionThreshold(plain(classes[side]), float(threshold), "--threshold")
 
 
 def cost_text(costs: Mapping[str, float]) -> str:
@@ -190,17 +177,17 @@ def choose_threshold(
     else:
         prices = [-metric[str(plain(classes[code]))] for code in (1 - side, side)]
         by, score = f"--costs {cost_text(metric)}", partial(cost_per_row, costs=prices)
-    values = toward(side, held.scores, held.probabilities)
+    if held.probabilities is None:
+        raise AppError(f"{by} needs probabilities: fit with a method that has them.")
+    values = held.probabilities[:, side]
     is_positive = (held.codes == side).astype(np.intp)
-    weight = np.ones(len(values)) if held.weight is None else held.weight
     predicted = np.zeros(len(values), dtype=np.intp)
     for fold in np.unique(held.folds):
         own, rest = held.folds == fold, held.folds != fold
-        best = _best(score, values[rest], is_positive[rest], weight[rest])
+        best = _best(score, values[rest], is_positive[rest], held.weight[rest])
         predicted[own] = values[own] >= best
-    scale = SCORE if held.probabilities is None else PROBABILITY
-    best = _best(score, values, is_positive, weight)
-    threshold = DecisionThreshold(plain(classes[side]), best, scale, by)
+    best = _best(score, values, is_positive, held.weight)
+    threshold = DecisionThreshold(plain(classes[side]), best, by)
     return threshold, np.where(predicted == 1, side, 1 - side)
 
 

@@ -42,7 +42,6 @@ class Item:
     text: str
     value: float | None = None
     mark: str = ""
-    hint: str = ""
 
 
 class Block:
@@ -231,10 +230,8 @@ def seconds(value: float) -> Item:
     """Return a cell with a time in a unit that reads well; it sorts by seconds."""
     if value != value:
         return Item("–")
-    if value < 0.0095:
-        return Item(f"{1000 * value:.1f} ms", value)
-    if value < 0.995:
-        return Item(f"{1000 * value:.0f} ms", value)
+    if value < 0.9995:
+        return Item(f"{1000 * value:.3g} ms", value)
     return Item(f"{value:.1f} s", value)
 
 

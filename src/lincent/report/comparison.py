@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from lincent._console import duration
+from lincent._errors import listed
 from lincent.model_selection.experiment import METRICS
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import compare_pairs, pivot, summarize
@@ -67,8 +67,6 @@ class Comparison:
         )
         self.near = list(self.pairs["method"][~self.pairs["real"]])
         self.n_worse = int(self.pairs["real"].sum())
-        # Scores are shown in percent, a correlation is not.
-        self.scale, self.unit = (1.0, "") if self.metric == "mcc" else (100.0, " points")
 
     @cached_property
     def method(self) -> dict[str, Any]:
@@ -87,24 +85,19 @@ class Comparison:
         if not self.best:
             return (_text("no-score"), _text("reasons"))
         top, n_splits = self.scored.iloc[0], self.config["runs"]
-        score = f"{top['mean']:.3f}" if self.metric == "mcc" else f"{100 * top['mean']:.1f} %"
         splits = "one split" if top["runs"] == 1 else f"mean of {top['runs']} splits"
         lead, real = "", _text("alone")
         if len(self.scored) > 1:
             second = self.scored.iloc[1]
-            gap = self.scale * (top["mean"] - second["mean"])
-            shown = f"{gap:.{2 if gap < 1 else 1}f}{self.unit}"
-            lead = _text("ahead", gap=shown, second=second["method"])
+            lead = _text("ahead", gap=top["mean"] - second["mean"], second=second["method"])
             real = _text("real", worse=self.n_worse)
             if n_splits < 3:
                 real = _text("few-splits", splits=f"{n_splits} split{'s' * (n_splits > 1)}")
             elif self.near:
-                near = ", ".join(self.near[:4])
-                near += f" and {len(self.near) - 4} more" if len(self.near) > 4 else ""
                 plural = "s" * (self.n_worse > 1)
                 worse = f"; {self.n_worse} other method{plural} are behind" if self.n_worse else ""
-                real = _text("near", near=near, worse=worse)
-        fields = {"best": self.best, "title": self.title, "score": score, "splits": splits}
+                real = _text("near", near=listed(self.near, 4), worse=worse)
+        fields = {"best": self.best, "title": self.title, "score": top["mean"], "splits": splits}
         return (_text("best", lead=lead, **fields), real)
 
     def command(self) -> str:
@@ -150,24 +143,21 @@ def comparison_page(result: ExperimentResult) -> Page:
 
 
 def _lead(comparison: Comparison) -> Figure:
-    scale, title, scored = comparison.scale, comparison.title, comparison.scored
-    digits, percent = (3, "") if comparison.metric == "mcc" else (1, ", percent")
+    scored = comparison.scored
     marks = dict.fromkeys(comparison.near, "near") | {comparison.best: "best"}
-    mean, sd = (scale * scored[name].fillna(0) for name in ("mean", "sd"))
+    mean, sd = (scored[name].fillna(0) for name in ("mean", "sd"))
     chart = dots(
         list(scored["method"]),
         mean.tolist(),
         [marks.get(method, "far") for method in scored["method"]],
         ranges=list(zip(mean - sd, mean + sd, strict=True)),
-        shown=[number(value, digits).text for value in mean],
+        shown=[number(value, 3).text for value in mean],
     )
-    numbers = _means(comparison)
-    return chart_figure("scores", chart, numbers=numbers, title=title, percent=percent)
+    return chart_figure("scores", chart, numbers=_means(comparison), title=comparison.title)
 
 
 def _means(comparison: Comparison) -> Table:
     """Return the mean score of each method, and what failed."""
-    scale, digits = comparison.scale, 3 if comparison.metric == "mcc" else 1
 
     def best(line: Any) -> str:
         return "best" if line.method == comparison.best else ""
@@ -180,8 +170,8 @@ def _means(comparison: Comparison) -> Table:
     return tabulated(
         comparison.lines.itertuples(),
         ("Method", lambda line: text(line.method, best(line))),
-        ("Mean#", lambda line: number(scale * line.mean, digits, mark=best(line))),
-        ("SD#|standard deviation over splits", lambda line: number(scale * line.sd, digits)),
+        ("Mean#", lambda line: number(line.mean, 3, mark=best(line))),
+        ("SD#|standard deviation over splits", lambda line: number(line.sd, 3)),
         ("Splits#", lambda line: number(line.runs, 0)),
         ("Status", status),
     )
@@ -196,9 +186,7 @@ def _scores(comparison: Comparison) -> Section:
 
     def cell(line: Any, metric: str) -> Item:
         value = table[metric].get(line.method, np.nan)
-        scale, digits = (1.0, 3) if metric == "mcc" else (100.0, 1)
-        mark = "best" if value == table[metric].max() else ""
-        return number(scale * value, digits, mark=mark)
+        return number(value, 3, mark="best" if value == table[metric].max() else "")
 
     scores = tabulated(
         comparison.lines.itertuples(),
@@ -214,18 +202,15 @@ def _scores(comparison: Comparison) -> Section:
 
 
 def _differences(comparison: Comparison) -> Section:
-    scale, best, pairs = comparison.scale, comparison.best, list(comparison.pairs.itertuples())
+    best, pairs = comparison.best, list(comparison.pairs.itertuples())
     interval = "95 % interval, corrected for overlapping splits"
-
-    def points(value: float) -> Item:
-        return number(scale * value, 3 if comparison.metric == "mcc" else 2, signed=True)
-
+    difference = partial(number, digits=3, signed=True)
     table = tabulated(
         pairs,
         ("Method", lambda pair: pair.method),
-        ("Behind by#|mean paired difference", lambda pair: points(pair.mean)),
-        (f"from#|{interval}", lambda pair: points(pair.low)),
-        (f"to#|{interval}", lambda pair: points(pair.high)),
+        ("Behind by#|mean paired difference", lambda pair: difference(pair.mean)),
+        (f"from#|{interval}", lambda pair: difference(pair.low)),
+        (f"to#|{interval}", lambda pair: difference(pair.high)),
         ("Real?", lambda pair: yes_or_no(pair.real, "good", "quiet")),
         ("p#|corrected t test", lambda pair: probability(pair.p)),
         ("p, Holm#|for several comparisons", lambda pair: probability(pair.p_holm)),
@@ -235,18 +220,17 @@ def _differences(comparison: Comparison) -> Section:
         ("Won / tied / lost", lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}"),
         caption=_text("differences", best=best),
     )
-    mean, low, high = (scale * comparison.pairs[name] for name in ("mean", "low", "high"))
+    mean, low, high = (comparison.pairs[name] for name in ("mean", "low", "high"))
     finite = np.isfinite(low)
     chart = dots(
         list(comparison.pairs["method"]),
         mean.tolist(),
         ["best" if real else "far" for real in comparison.pairs["real"]],
         ranges=list(zip(low.where(finite, mean), high.where(finite, mean), strict=True)),
-        shown=[points(value / scale).text for value in mean],
+        shown=[difference(value).text for value in mean],
     )
-    texts: dict[str, Any] = {"best": best, "title": comparison.title, "unit": comparison.unit}
-    drawn = replace(chart_figure("differences", chart, **texts), numbers=None)
-    return section("differences", drawn, table, note("real"))
+    figure = chart_figure("differences", chart, best=best, title=comparison.title)
+    return section("differences", figure, table, note("real"))
 
 
 def _times(comparison: Comparison) -> Section:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -13,10 +12,9 @@ import numpy as np
 
 from lincent._console import json_text
 from lincent._errors import AppError
-from lincent._files import encode
 from lincent.export.code import describe
 from lincent.export.model import Model, contributions_of
-from lincent.inspection.thresholds import PROBABILITY
+from lincent.inspection.thresholds import cost_text
 from lincent.model_selection.metrics import TITLES
 from lincent.report.blocks import (
     Block,
@@ -62,15 +60,21 @@ def explanation_text(explanation: dict[str, Any]) -> str:
     return render_text(replace(page, sections=sections))
 
 
-def report_files(
-    explanation: dict[str, Any], model: Model, paths: Sequence[str]
-) -> dict[str, bytes]:
-    """Return the report as HTML or JSON (.json), by the name of each file."""
-    texts = {
-        path: json_text(explanation) if path.endswith(".json") else model_report(explanation, model)
-        for path in paths
-    }
-    return {path: encode(text) for path, text in texts.items()}
+def fit_text(explanation: dict[str, Any]) -> str:
+    """Return how good a model is as plain text; its warnings are log messages of the fit."""
+    evaluation, sections = explanation["evaluation"] or {}, []
+    if evaluation:
+        tables = scores_table(evaluation), _confusion(explanation)
+        sections.append(section("how-good", *tables, where=explanation["evaluated_on"]))
+    if evaluation.get("by"):
+        sections.append(_groups(evaluation["by"]))
+    page = Page("", _answer(explanation), None, _facts(explanation), tuple(sections), "")
+    return render_text(page)
+
+
+def report_file(explanation: dict[str, Any], model: Model, path: str) -> str:
+    """Return the report as JSON or HTML, by the suffix of the file."""
+    return json_text(explanation) if path.endswith(".json") else model_report(explanation, model)
 
 
 def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
@@ -156,7 +160,13 @@ def _answer(explanation: dict[str, Any]) -> tuple[str, ...]:
         plain = prose("model", "right", where=where, right=right, worst=names[k], least=least)
     score = evaluation["scores"][0]
     metric = TITLES[score["name"]].capitalize()
-    return (first, plain, prose("model", "score", metric=metric, **score))
+    answer = (first, plain, prose("model", "score", metric=metric, **score))
+    if not evaluation.get("costs"):
+        return answer
+    costs, always = evaluation["costs"], evaluation["costs"]["always"]
+    constant = min(always, key=always.get)
+    costs = costs | {"costs": cost_text(costs["costs"])}
+    return (*answer, prose("model", "costs", constant=constant, least=always[constant], **costs))
 
 
 def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -175,9 +185,6 @@ def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         word = "certified" if certificate["certified"] else "not certified"
         optimum = f"{word}, relative gap {certificate['relative_gap']:.1e}"
     facts.append(("Optimum", optimum))
-    if explanation["tuned"]:
-        score = explanation["tuned"]["mean_test_score"]
-        facts.append((f"Cross-validated {explanation['tuned']['scoring']}", f"{score:.3f}"))
     return tuple(facts)
 
 
@@ -287,7 +294,6 @@ def _threshold(explanation: dict[str, Any]) -> Section:
     thresholds = evaluation["curves"]["thresholds"]
     name, at = str(evaluation["positive"]), evaluation["at_threshold"]
     classes = [str(label) for label in explanation["classes"]]
-    own = explanation.get("threshold") or {"scale": None}
     data = {
         **thresholds,
         "positive": name,
@@ -295,7 +301,7 @@ def _threshold(explanation: dict[str, Any]) -> Section:
         "option": "" if name == classes[1] else f" --positive {shlex.quote(name)}",
         "rows": evaluation["rows"],
         "positives": at["rows"],
-        "own": {"called": at["called"], "at": own["at"] if own["scale"] == PROBABILITY else None},
+        "own": {"called": at["called"], "at": (explanation.get("threshold") or {}).get("at")},
         "costs": [1, 1],
     }
     prices = (evaluation.get("costs") or {}).get("costs")
@@ -317,10 +323,6 @@ def _threshold(explanation: dict[str, Any]) -> Section:
 
 
 def _groups(by: dict[str, Any]) -> Section:
-    return section("groups", groups_table(by), column=by["column"])
-
-
-def groups_table(by: dict[str, Any]) -> Table:
     """Return the errors for each value of a column."""
 
     def rate(group: dict[str, Any], key: str) -> Item:
@@ -331,7 +333,7 @@ def groups_table(by: dict[str, Any]) -> Table:
         return Item(f"{100 * own['value']:.1f} ({low:.1f} to {high:.1f})", own["value"])
 
     kinds = {"errors": "wrong", "missed": "missed", "false_alarms": "false alarms"}
-    return tabulated(
+    table = tabulated(
         by["groups"],
         (Heading(by["column"]), lambda group: group["group"]),
         ("Rows#", lambda group: number(group["rows"], 0)),
@@ -342,6 +344,7 @@ def groups_table(by: dict[str, Any]) -> Table:
         ),
         caption=prose("model", "groups"),
     )
+    return section("groups", table, column=by["column"])
 
 
 def _what_if(explanation: dict[str, Any], model: Model) -> Section:

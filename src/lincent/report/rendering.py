@@ -53,7 +53,7 @@ def render_html(page: Page) -> str:
 
 
 def render_text(page: Page) -> str:
-    """Return a page as plain text for a terminal: texts, tables and bars."""
+    """Return a page as plain text for a terminal: texts and tables."""
     lines = [*page.answer, *(f"Note: {warning}" for warning in page.warnings), ""]
     lines += [f"{name}: {value}" for name, value in page.facts]
     for section in without_empty(page).sections:
@@ -63,7 +63,7 @@ def render_text(page: Page) -> str:
 
 
 def block_text(block: Block) -> list[str]:
-    """Return the lines of a text, a table or a chart of bars; none of other blocks."""
+    """Return the lines of a text, a table or the numbers of bars; none of other blocks."""
     if isinstance(block, Paragraph):
         return textwrap.wrap(block.text, MAX_WIDTH)
     if isinstance(block, Bullets):
@@ -72,12 +72,7 @@ def block_text(block: Block) -> list[str]:
         return [*textwrap.wrap(block.caption, MAX_WIDTH), *table_text(block)]
     charts = block.charts if isinstance(block, Figure) else ()
     if isinstance(block, Figure) and block.numbers and [c["type"] for c in charts] == ["bars"]:
-        values = block.charts[0]["values"]
-        unit = 24 / (max(map(abs, values), default=0.0) or 1.0)
-        bars = ["+" * round(unit * v) if v > 0 else "−" * round(-unit * v) for v in values]
-        head, *rows = table_text(block.numbers)
-        drawn = [f"{row}  {bar}".rstrip() for row, bar in zip(rows, bars, strict=False)]
-        return [*textwrap.wrap(block.caption, MAX_WIDTH), head, *drawn, *rows[len(drawn) :]]
+        return [*textwrap.wrap(block.caption, MAX_WIDTH), *table_text(block.numbers)]
     return []
 
 

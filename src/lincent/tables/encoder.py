@@ -181,23 +181,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Z = self.encode(named_columns(self, X, self.categorical, reset=False))
         return np.asarray((Z - self.center_) / self.scale_) if self.scale else Z
 
-    def set_scale(self, mean: np.ndarray, deviation: np.ndarray) -> TableEncoder:
+    def set_scale(self, mean: np.ndarray, deviation: np.ndarray) -> None:
         """Set mean and standard deviation of the encoded columns; indicators are not scaled.
 
         Parameters
         ----------
         mean, deviation : ndarray of shape (n_features_out,)
             As ``fit`` computes them; for a table out of core they are accumulated over its batches.
-
-        Returns
-        -------
-        self
-            The fitted encoder.
         """
         indicators = np.array(self.indicators)
         self.center_ = np.where(indicators, 0.0, mean)
         self.scale_ = np.where(indicators, 1.0, deviation)
-        return self
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the encoded columns.
@@ -344,13 +338,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         pairs = zip(self.columns_, names, strict=True)
         return [name for column, given in pairs for name in replace(column, name=str(given)).names]
-
-
-def table_pipeline(classifier: Any, *, scale: bool = True) -> Any:
-    """Return the pipeline of encoder and classifier; some classifiers ``scale`` themselves."""
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline([("columns", TableEncoder(scale)), ("classifier", classifier)])
 
 
 class NamedColumns:

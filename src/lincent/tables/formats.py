@@ -216,7 +216,7 @@ def unpacked_size(path: str | os.PathLike[str]) -> float:
 
 def most_unpacked(path: str | os.PathLike[str]) -> float:
     """Return the bytes to which a compressed file may unfold in memory: no table needs more."""
-    if is_stream(path) or not os.path.isfile(path):
+    if not os.path.isfile(path):
         return math.inf
     with open(path, "rb") as file:
         start = file.read(6)
@@ -363,7 +363,6 @@ def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
     if not rows:
         raise TableError(f"{name}: the sheet {sheet!r} is empty.")
     names = fill_names([*rows[0], *[None] * width][:width])
-    check_unique(name, names)
     columns = [[row[k] if k < len(row) else None for row in rows[1:]] for k in range(width)]
     arrays = [pa.array(_one_type(cells)) for cells in columns]
     return pa.table(arrays, names=names), sheet, len(titles)

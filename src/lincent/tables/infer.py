@@ -31,7 +31,6 @@ from lincent.tables.read import MISSING_TOKENS, UserTable, read_table
 from lincent.tables.schema import (
     CATEGORY,
     DATE,
-    DECIMAL_ONLY,
     FLAG,
     NUMBER,
     THOUSANDS,
@@ -43,7 +42,6 @@ from lincent.tables.schema import (
     is_text,
     plain_array,
     text_to_numbers,
-    to_dates,
     to_frame,
     with_nulls,
 )
@@ -106,7 +104,7 @@ class ColumnReport:
         What the column is, and the kind as which it is used ("" if it is left out).
     reason : str
         Why it is left out, or a note on its cells.
-    marks, form, detail
+    marks, form, thousands
         As in `Column`.
     example : str
         A number whose thousands are separated; in other columns, if most of their cells are
@@ -120,7 +118,7 @@ class ColumnReport:
     reason: str = ""
     marks: tuple[str, ...] = ()
     form: str = ""
-    detail: str = ""
+    thousands: bool = True
     example: str = ""
     name: str = ""
     position: int = 0
@@ -234,12 +232,11 @@ def _infer_columns(
         )
     columns = []
     for r in used:
-        values = plain_array(table.data.column(r.name))
+        values = table.data.column(r.name)
         words = with_nulls(values.unique()).unique().to_pylist() if r.kind == CATEGORY else []
         categories = tuple(sorted(words, key=lambda word: word or ""))  # missing first
-        type = str(values.type)
-        columns.append(Column(r.name, r.kind, type, categories, r.marks, r.form, r.detail))
-    del values  # a copy of a column
+        type = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        columns.append(Column(r.name, r.kind, str(type), categories, r.marks, r.form, r.thousands))
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
     schema = Schema(tuple(columns), target or "", ids)
     frame, codes = to_frame(schema, table, odd), np.unique(labels, return_inverse=True)[1]
@@ -315,15 +312,15 @@ def _report_column(table: UserTable, name: str, options: ColumnOptions) -> Colum
 
 def _read_text_numbers(text: Any, decimal: str) -> tuple[ColumnReport, np.ndarray, np.ndarray]:
     """Return a report of text as numbers, the numbers, and a mask of cells that are none."""
-    detail, example = _thousands(with_nulls(text), decimal)
-    numbers, bad = text_to_numbers(text, decimal, thousands=detail != DECIMAL_ONLY)
+    thousands, example = _thousands(with_nulls(text), decimal)
+    numbers, bad = text_to_numbers(text, decimal, thousands=thousands)
     cells = text.filter(pa.array(bad)).to_pylist()
     marks = tuple(sorted({cell.strip() for cell in cells}))
-    return ColumnReport(NUMBER, NUMBER, "", marks, "", detail, example), numbers, bad
+    return ColumnReport(NUMBER, NUMBER, "", marks, "", thousands, example), numbers, bad
 
 
-def _thousands(text: Any, decimal: str) -> tuple[str, str]:
-    """Return the detail of a column of numbers, or else one whose thousands are separated.
+def _thousands(text: Any, decimal: str) -> tuple[bool, str]:
+    """Return whether numbers may have separated thousands, and one that has.
 
     A point in a table with decimal commas (or the reverse) separates thousands unless some number
     of the column cannot be read so, such as 1.5 or 0.125.
@@ -333,13 +330,13 @@ def _thousands(text: Any, decimal: str) -> tuple[str, str]:
     separated = pc.match_substring_regex(cells, THOUSANDS[decimal])
     plain = cells.filter(pc.invert(separated))
     if len(plain) and pc.any(pc.match_substring_regex(plain, r"^[+-]?\d*[.,]\d*")).as_py():
-        return DECIMAL_ONLY, ""
-    return "", cells.filter(separated)[0].as_py() if pc.any(separated).as_py() else ""
+        return False, ""
+    return True, cells.filter(separated)[0].as_py() if pc.any(separated).as_py() else ""
 
 
 def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
     """Return what a column holds; ``kind`` is how it is used where it is used."""
-    types, values = pa.types, plain_array(values)
+    types = pa.types
     if is_text(values.type):
         return _infer_text(name, values, decimal)
     if types.is_null(values.type) or values.null_count == len(values):
@@ -349,7 +346,7 @@ def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
         numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return _infer_numbers(name, np.asarray(numbers), ColumnReport(kind, kind))
     if is_date(values.type):
-        return _infer_dates(to_dates(values, ""), "ISO8601")
+        return ColumnReport(DATE, DATE, "it holds dates", form="ISO8601")
     return ColumnReport("unknown", "", f"it holds {values.type}, neither numbers nor text")
 
 
@@ -373,13 +370,6 @@ def _infer_numbers(name: str, numbers: np.ndarray, report: ColumnReport) -> Colu
         if n * n / (2.0 * value_range) > 20.0 or _ID_NAME.search(name):
             return replace(report, role=IDENTIFIER, reason="no two rows have the same number")
     return report
-
-
-def _infer_dates(dates: Any, form: str) -> ColumnReport:
-    present = dates.dropna()
-    if present.nunique() == 1 and len(present) == len(dates):
-        return _constant(ColumnReport(DATE, DATE, form=form), present.iloc[0], True)
-    return ColumnReport(DATE, DATE, "it holds dates", form=form)
 
 
 def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
@@ -412,7 +402,7 @@ def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
             example = report.marks[0] if share > 0.5 else ""
         form = _date_form(distinct)
         if form:
-            return _infer_dates(to_dates(text, form), form)
+            return ColumnReport(DATE, DATE, "it holds dates", form=form)
     if len(distinct) == 1:
         shown = repr(distinct[0][:60])
         return _constant(ColumnReport(CATEGORY, CATEGORY), shown, complete)

@@ -42,9 +42,7 @@ MISSING_TOKENS = (
 )  # fmt: skip
 """Cells that hold no number; in a text column they are missing as well, in identifiers not."""
 SEPARATORS = (",", ";", "\t", "|", "^", "~")
-NAMED_SEPARATORS = {
-    "comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " ",
-}  # fmt: skip
+NAMED_SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 SAMPLE_BYTES = 1 << 18
 SAMPLE_ROWS = 200
 _BYTE_ORDER_MARKS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from lincent.tables.read import MISSING_TOKENS, UserTable
 NUMBER, FLAG, CATEGORY, DATE = "number", "flag", "category", "date"
 MEANING = {NUMBER: "numbers", FLAG: "numbers", CATEGORY: "text", DATE: "dates"}
 """What a column of each kind holds, in messages."""
-DECIMAL_ONLY = "decimal marks only"
-DETAILS = ("", DECIMAL_ONLY)
 THOUSANDS = {
     ",": r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$",
     ".": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
@@ -46,9 +44,9 @@ class Column:
         Cells of a column of numbers that mean missing, such as ``?``.
     form : str
         The format of a date, as in ``strptime``, or ``ISO8601``.
-    detail : str
-        ``"decimal marks only"`` for numbers such as 1.094 in a table with decimal commas where
-        others of the column, such as 1.5, show that the point does not separate thousands.
+    thousands : bool
+        False for numbers such as 1.094 in a table with decimal commas where others of the column,
+        such as 1.5, show that the point does not separate thousands.
     """
 
     name: str
@@ -57,7 +55,7 @@ class Column:
     categories: tuple[str | None, ...] = ()
     marks: tuple[str, ...] = ()
     form: str = ""
-    detail: str = ""
+    thousands: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,17 +78,15 @@ class Schema:
     def categorical(self) -> list[str]:
         return [column.name for column in self.columns if column.kind == CATEGORY]
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Return the schema that ``to_json`` wrote."""
-        columns = tuple(
-            Column(**{**c, "categories": tuple(c["categories"]), "marks": tuple(c["marks"])})
-            for c in data["columns"]
-        )
-        return cls(columns, data["target"], tuple(data["ids"]))
+        """Return the schema of ``dataclasses.asdict``, with lists in place of tuples."""
+
+        def with_tuples(entries: dict[str, Any]) -> dict[str, Any]:
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in entries.items()}
+
+        columns = tuple(Column(**with_tuples(column)) for column in data["columns"])
+        return cls(**with_tuples(data) | {"columns": columns})
 
 
 # Arrow types and cells.
@@ -260,8 +256,8 @@ def _numbers(column: Column, values: Any, table: UserTable, odd: OddCells) -> np
         numbers = cells.map(FLAGS).to_numpy(dtype=np.float64)
         bad = np.isnan(numbers) & cells.notna().to_numpy()
     elif is_text(values.type):
-        thousands = column.detail != DECIMAL_ONLY
-        numbers, bad = text_to_numbers(values, table.decimal, column.marks, thousands=thousands)
+        marks, thousands = column.marks, column.thousands
+        numbers, bad = text_to_numbers(values, table.decimal, marks, thousands=thousands)
     else:
         try:
             numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)

@@ -17,7 +17,7 @@ from lincent.workflow.check import training_rows
 from lincent.workflow.out_of_fold import check_by, evaluate_rows
 
 FROM_SUMMARY = (
-    "estimator", "method", "params", "certificate", "tuned", "importances",
+    "estimator", "method", "params", "certificate", "importances",
     "pairs", "columns", "notes", "data", "versions", "created", "seconds", "threshold", "warnings",
 )  # fmt: skip
 
@@ -67,23 +67,20 @@ def explain_model(
         "problems": linear_scores(model),
         "table_notes": [],
     }
-    found = summary
+    found, evaluated_on = summary, "held-out rows" if summary.get("held_out") else "training rows"
     if data is not None:
         table = _read_labeled(model, data, strict, reading)
         check_by(table, by)
         explanation["table_notes"] = [*table.warnings]
-        known, decided = training_rows(summary.get("row_hashes"), table.hashes)
+        known, decided = training_rows(summary["row_hashes"], table.hashes)
         if known.any():
             table, message = _without_training_rows(table, known, decided)
             explanation["table_notes"].append(message)
             explanation["warnings"] = [message, *(explanation["warnings"] or ())]
         if len(table.labels):
-            found = _evaluate_on(model, table, by)
+            found, evaluated_on = _evaluate_on(model, table, by), "given data"
     elif by is not None:
         raise AppError("--by needs a table: lincent explain MODEL TABLE --by COLUMN.")
-    evaluated_on = "given data"
-    if found is summary:
-        evaluated_on = "held-out rows" if summary.get("held_out") else "training rows"
     return explanation | {
         "evaluated_on": evaluated_on,
         "evaluation": found.get("held_out"),
@@ -122,16 +119,13 @@ def _without_training_rows(
 ) -> tuple[PreparedTable, str]:
     """Return the rows that the model was not fitted to, and a message about the others."""
     rows = np.flatnonzero(decided & ~known)
+    rest = "shown is the score of held-out rows at training"
     if len(rows):
-        count = f"{known.sum()} of {decided.sum()} rows"
         rest = f"the score is that of the other {len(rows)}"
-    else:
-        count = f"All {known.sum()} rows"
-        rest = "shown is the score of held-out rows at training"
-    if not decided.all():
-        count += f" (of a random sample of the {len(known)})"
+    sample = "" if decided.all() else f" (of a random sample of the {len(known)})"
     message = (
-        f"{count} of {table.table.name} are rows that the model was fitted to, no test: {rest}."
+        f"{known.sum()} of {decided.sum()} rows{sample} of {table.table.name} are rows that the "
+        f"model was fitted to, no test: {rest}."
     )
     return table.take(rows), message
 

@@ -22,6 +22,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from lincent import _console, _versions
 from lincent._console import Progress, silent
@@ -41,7 +42,7 @@ from lincent.inspection.thresholds import (
     cost_per_row,
     given_threshold,
 )
-from lincent.tables.encoder import table_pipeline
+from lincent.tables.encoder import TableEncoder
 from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.check import pack_hashes, reference
@@ -166,7 +167,7 @@ def fit_table(
         classifier.set_params(cv=make_splits(table, random_state))
     # Estimators that encode tables themselves also standardize.
     encodes = "categorical_features" in classifier.get_params(deep=False)
-    pipeline = table_pipeline(classifier, scale=not encodes)
+    pipeline = Pipeline([("columns", TableEncoder(not encodes)), ("classifier", classifier)])
     n_rows, n_columns = table.frame.shape
     which = f"{n_rows} rows" if large is None else "all rows"
     progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)
@@ -211,7 +212,7 @@ def fit_table(
     messages = (first_line(warning.message, 400) for warning in caught)
     summary["warnings"] = sorted({*messages, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
-    return Model(pipeline, table.schema, summary, _versions.lincent())
+    return Model(pipeline, table.schema, summary, summary["versions"]["lincent"])
 
 
 def _evaluation_summary(
@@ -240,7 +241,7 @@ def _evaluation_summary(
         return nothing | {"threshold": chosen and asdict(chosen), "warnings": [why]}
     predicted, criterion = predicted_codes(held.scores), metric or costs
     if chosen is not None:
-        predicted = chosen.predict(classes, held.scores, held.probabilities)
+        predicted = chosen.predict(classes, held.probabilities)
     elif criterion is not None:
         chosen, predicted = choose_threshold(criterion, held, positive)
     first = metric or "balanced_accuracy"
@@ -259,9 +260,12 @@ def _costs(costs: Mapping[str, float], held: HeldOut, predicted: np.ndarray) -> 
     def mean(codes: np.ndarray) -> float:
         return cost_per_row(held.confusion(codes), [costs[name] for name in names])
 
-    always = {name: mean(np.full(len(predicted), code)) for code, name in enumerate(names)}
-    own = {"per_row": mean(predicted), "own_threshold": mean(predicted_codes(held.scores))}
-    return {"costs": dict(costs), **own, "always": always}
+    return {
+        "costs": dict(costs),
+        "per_row": mean(predicted),
+        "own_threshold": mean(predicted_codes(held.scores)),
+        "always": {name: mean(np.full(len(predicted), code)) for code, name in enumerate(names)},
+    }
 
 
 def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
@@ -302,7 +306,6 @@ def training_summary(pipeline: Any, table: PreparedTable) -> dict[str, Any]:
         "data": {"name": printable(table.table.name), "fingerprint": digest.hexdigest()[:16]},
         "row_hashes": pack_hashes(hashes),
         "versions": _versions.versions(),
-        **search_summary(classifier),
     }
 
 
@@ -319,7 +322,6 @@ def make_classifier(
     name: str, params: Mapping[str, Any], *, random_state: int = 0, n_jobs: int | None = None
 ) -> Any:
     """Return the estimator of a method with these parameters, and probabilities by default."""
-    name = method_name(name)
     if name in CLASSES:
         classifier = estimator_class(CLASSES[name])()
     else:
@@ -343,18 +345,3 @@ def make_classifier(
     return classifier.set_params(
         **{key: value for key, value in shared.items() if key in accepted} | dict(params)
     )
-
-
-def search_summary(classifier: Any) -> dict[str, Any]:
-    """Return ``tuned``, the margin that a search has chosen, where there is one."""
-    if not hasattr(classifier, "relative_margin_"):
-        return {}
-    return {
-        "tuned": {
-            "scoring": str(classifier.scoring),
-            "mean_test_score": float(classifier.best_score_),
-            "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
-            "margin": np.atleast_1d(classifier.margin_).tolist(),
-            "folds": int(classifier.n_splits_),
-        }
-    }

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,37 +72,27 @@ def needed_memory(data: Any, format: str | None = None) -> float:
 
 
 class LargeFile:
-    """A table in a file that is read again for every pass over the data."""
+    """A table in a file that is read again for every pass over the data.
+
+    ``first`` is the first row, as a table; ``sample_rows`` and ``batch_rows`` are the numbers of
+    rows of the sample and of the batches of all passes.
+    """
 
     def __init__(self, data: Any, reading: ReadOptions, seed: int) -> None:
         self.data, self.reading, self.seed = data, reading, seed
         self.classes: Counter[Any] = Counter()
         self.hashes = np.empty(0, dtype=np.uint64)
         self.passes = 1  # that of the sample
-
-    @cached_property
-    def first(self) -> UserTable:
-        """The first row, as a table."""
-        batches: Any = read_batches(self.data, self.reading, 1)
+        batches: Any = read_batches(data, reading, 1)
         with closing(batches):
-            for batch in batches:
-                return batch
-        raise AppError(f"{self.data}: the column names are followed by no rows.")
-
-    @cached_property
-    def sample_rows(self) -> int:
-        """Number of rows of the sample."""
-        return self._rows(SAMPLE_ROWS)
-
-    @cached_property
-    def batch_rows(self) -> int:
-        """Number of rows of a batch, the same in all passes."""
-        return self._rows(BATCH_ROWS)
-
-    def _rows(self, most: int) -> int:
-        """Return ``most``, or fewer where memory is short."""
-        columns = self.first.data.num_columns
-        return max(min(MIN_ROWS, most), sample_entries(2 * most * columns) // (2 * columns))
+            first: UserTable | None = next(batches, None)
+        if first is None:
+            raise AppError(f"{data}: the column names are followed by no rows.")
+        self.first, columns = first, first.data.num_columns
+        self.sample_rows, self.batch_rows = (  # fewer where memory is short
+            max(min(MIN_ROWS, most), sample_entries(2 * most * columns) // (2 * columns))
+            for most in (SAMPLE_ROWS, BATCH_ROWS)
+        )
 
     def batches(self) -> Iterator[UserTable]:
         """Yield the rows, a batch at a time."""

@@ -16,8 +16,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from lincent import _console
 from lincent._errors import AppError, nearest
-from lincent.inspection.evaluation import class_distance, errors_by_group, evaluate, notable_rows
-from lincent.inspection.thresholds import DecisionThreshold, HeldOut, positive_code
+from lincent.inspection.evaluation import errors_by_group, evaluate, notable_rows, score_scale
+from lincent.inspection.thresholds import DecisionThreshold, HeldOut
 from lincent.model_selection.folds import make_folds
 from lincent.tables.formats import pa
 from lincent.tables.infer import PreparedTable, independent_fraction
@@ -80,15 +80,15 @@ def out_of_fold(pipeline: Any, table: PreparedTable, random_state: int) -> HeldO
     if not splits:
         return None
     n_rows = len(codes)
-    scale = _score_scale(pipeline, table.frame, codes)
+    scale = score_scale(pipeline.decision_function(table.frame), codes)
     folds, scores, probabilities = np.zeros(n_rows, dtype=np.intp), [], []
     for fold, (train, test) in enumerate(splits):
         _console.step("held-out fold", fold, len(splits))
-        model = clone(pipeline).fit(table.frame.iloc[train], table.labels[train])
-        held_out = table.frame.iloc[test]
+        trained, held_out = table.frame.iloc[train], table.frame.iloc[test]
+        model = clone(pipeline).fit(trained, table.labels[train])
         values = np.asarray(model.decision_function(held_out), dtype=np.float64)
         if values.ndim == 1:  # models of different folds may differ in scale
-            values = values * (scale / _score_scale(model, table.frame.iloc[train], codes[train]))
+            values *= scale / score_scale(model.decision_function(trained), codes[train])
         scores.append(values)
         folds[test] = fold
         if hasattr(model[-1], "predict_proba"):
@@ -125,13 +125,6 @@ def evaluate_rows(
         if is_text(values.type):  # also the numbers of a text file
             numbers, bad = text_to_numbers(values, table.table.decimal)
             values = with_nulls(values) if bad.any() else pa.array(numbers, from_pandas=True)
-        side = positive_code(held.classes, positive) if len(held.classes) == 2 else -1
-        groups, rest = values.to_pandas(), (side, held.effective, held.weight)
-        errors = errors_by_group(groups, held.codes, predicted, *rest)
+        errors = errors_by_group(values.to_pandas(), held, predicted, positive)
         evaluation["by"] = {"column": by, "groups": errors}
     return {"held_out": evaluation, **notable_rows(held, table)}
-
-
-def _score_scale(pipeline: Any, frame: Any, codes: np.ndarray) -> float:
-    scores = np.asarray(pipeline.decision_function(frame))
-    return class_distance(scores, codes) if scores.ndim == 1 else 1.0

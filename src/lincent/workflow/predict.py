@@ -223,7 +223,7 @@ def _scored_batches(
             if name not in columns:
                 raise AppError(f"The table has no column {name!r} to keep.")
         frame = to_frame(model.schema, batch, None if strict else run.odd)
-        new = model.score_batch(batch, frame, explainer)
+        new = model.score_frame(frame, explainer)
         check.rows += batch.data.num_rows
         check.add(frame, new)
         for name in new:

@@ -228,17 +228,17 @@ def worked_example(data: dict[str, Any]) -> str:
     """Draw the paper's example: the groups with the direction, projections before and after."""
     X, codes, classes = np.array(data["X"]), np.array(data["codes"]), data["classes"]
     beta, centers = np.array(data["beta"]), np.array(data["centers"])
-    lines = [X @ np.array(data["before"]), X @ beta]
-    middles = [(line[codes == 0].mean(), line[codes == 1].mean()) for line in lines]
-    thresholds = [sum(middles[0]) / 2, data["threshold"]]
     layout = {"mosaic": [["plane", "before"], ["plane", "after"]], "width_ratios": [1.35, 1]}
     with drawing(7.2, 4.2, **layout) as (figure, axes):
         names = ("first feature", "second feature")
         plane = DirectionDisplay(X, codes, beta, centers, data["threshold"], classes, names)
         plane.plot(axes["plane"])
         axes["plane"].legend(fontsize=8, loc="best")
-        titles = ["Before optimization", "After optimization"]
-        histograms = ProjectionDisplay(lines, codes, middles, thresholds, titles, classes)
-        histograms.plot([axes["before"], axes["after"]])
-        axes["before"].get_legend().remove()
+        for name, direction in (("before", np.array(data["before"])), ("after", beta)):
+            line = X @ direction
+            middles = [line[codes == k].mean() for k in (0, 1)]
+            threshold = data["threshold"] if name == "after" else sum(middles) / 2
+            ProjectionDisplay(line, codes, middles, threshold, classes).plot(axes[name])
+            axes[name].set_title(f"{name.capitalize()} optimization", loc="left", fontsize="medium")
+            axes[name].get_legend().remove()
         return to_svg(figure, "example")
