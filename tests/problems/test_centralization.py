@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincent.problems.centralization import certify, difference_of
+from lincent.problems.centralization import certify, difference_of, relative_gap
 from lincent.solvers.lp import dispatch, highs
 from lincent.solvers.solution import Controls
 from support.degenerate import degenerate_program, program_of
@@ -99,6 +99,13 @@ def test_an_infeasible_point_is_not_believed():
     beyond = certify(program, 100 * found.beta, found.alpha, found.t)
     assert violations(program, beyond.beta) == 0
     assert beyond.objective >= found.dual_objective
+
+
+def test_a_gap_is_relative_to_the_objective_or_to_one():
+    assert relative_gap(0.5, -0.1) == 0.5
+    assert relative_gap(0.5, -10.0) == 0.05
+    assert relative_gap(0.5, 0.1, unit=0.2) == 2.5
+    assert relative_gap(0.5, np.inf) == np.inf
 
 
 @pytest.mark.parametrize("seed", range(60))

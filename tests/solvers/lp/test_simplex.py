@@ -127,6 +127,21 @@ def test_rows_on_the_wrong_side_join_the_band(monkeypatch):
     assert len(sizes) > 1
 
 
+def test_where_many_rows_are_on_the_wrong_side_the_point_moves_towards_the_vertex(monkeypatch):
+    set_constants(monkeypatch, simplex, band=2, least_band=2, steps=1)
+    move, lengths = simplex.BandPoint.move, []
+
+    def watched(near, step, along):
+        np.testing.assert_allclose(along, near.rows @ step, atol=1e-9)
+        lengths.append(move(near, step, along))
+        return lengths[-1]
+
+    monkeypatch.setattr(simplex.BandPoint, "move", watched)
+    program = program_of(*overlapping(1500, 6))
+    assert_optimal(program, solved(program))
+    assert len(lengths) > 1  # more than the one Newton step
+
+
 def test_another_box_and_another_slope():
     """The program of a part: a trust region that is not around zero, rows summed into g."""
     program = program_of(*overlapping(400, 5))

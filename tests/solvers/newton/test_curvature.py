@@ -47,22 +47,12 @@ def points(program, count, seed=0, size=0.2):
 @pytest.mark.parametrize("name", ["plain", "midpoint", "uneven costs", "square"])
 def test_exact_steps_at_one_point_after_the_other(name):
     program = make(*PROBLEMS[name])
-    steps = Exact(program, stale=0.0)
+    steps = Exact(program)
     for point in points(program, 6):  # updated by the samples that changed
         step, shift = steps.step(point)
         wanted, t = newton_step(program, point)
         np.testing.assert_allclose(step, wanted, rtol=1e-8, atol=1e-10)
         assert shift == pytest.approx(t, rel=1e-8, abs=1e-10)
-
-
-def test_few_changed_samples_are_passed_over_only_while_the_steps_serve():
-    program = make(*PROBLEMS["plain"])
-    steps = Exact(program, stale=1.0)
-    first, second = points(program, 2, size=2.0)
-    held = steps.factored(first.active)
-    assert steps.factored(second.active) is held
-    steps.learn(first, first, short=False)  # a step that left all of the gradient
-    assert steps.factored(second.active) is not held
 
 
 @pytest.mark.parametrize("name", ["plain", "midpoint", "wide"])
@@ -206,7 +196,7 @@ def test_samples_that_come_and_go_give_the_step_of_a_new_factor(name):
 def test_exact_steps_keep_their_factor_while_few_samples_change(monkeypatch):
     program = make(*PROBLEMS["plain"])
     set_constants(monkeypatch, curvature, changed_order=1, changed_share=10.0)
-    steps = Exact(program, stale=0.0)
+    steps = Exact(program)
     first, *others = near_points(program, 4)
     steps.step(first)
     held = steps.factor

@@ -329,3 +329,21 @@ def test_steps_are_limited_and_the_gap_says_so():
     found = solve_nonnegative(design, program, 1.0, held, 1e-12, 1)
     assert found.iterations == 1
     assert found.relative_gap[0] > 1e-12
+
+
+@pytest.mark.parametrize("C", [1e2, 1e4])
+def test_large_costs_take_few_steps(C):
+    X, y = np.random.default_rng(0).standard_normal((100, 200)), np.arange(100) % 3
+    for loss in (multiclass(y), one_vs_rest(X, y)):
+        found = solve_path(Design(X, y, np.ones(100)), loss, [C], 1e-9, 100)[0]
+        assert found.relative_gap.max() <= 1e-9
+        assert found.iterations <= 12
+
+
+def test_where_steps_zigzag_the_cost_rises_from_a_small_one():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 100))
+    X[:, :5] *= 10
+    y = np.argmax(X[:, :5] + 10 * rng.standard_normal((200, 5)), axis=1)
+    found = solve_path(Design(X, y, np.ones(200)), multiclass(y), [1e6], 1e-9, 200)[0]
+    assert found.relative_gap.max() <= 1e-9

@@ -103,10 +103,14 @@ def _scaled(program: Program, solver: str, controls: Controls, rng: Draws, prove
 
 
 def _certified(program: Program, solution: Solution, controls: Controls) -> Solution:
+    """Certify with a bound of the rounding, which may be what leaves a gap above ``tol``."""
     answer = certify_with_rounding(
         program, solution.certificate, controls.tol, scale=solution.scale
     )
-    return replace(solution, certificate=answer)
+    status = solution.status
+    if status is Status.OPTIMAL and answer.relative_gap > controls.tol:
+        status = Status.STALLED
+    return replace(solution, status=status, certificate=answer)
 
 
 def _solve(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
@@ -130,16 +134,15 @@ def _best_of(program: Program, solver: str, controls: Controls, rng: Draws) -> S
             controls.tell(f"route {route.name}: {route.reason}")
         solution = route.run(controls)
         solution = replace(solution, message=solution.message or route.reason)
-        gap = solution.certificate.relative_gap
         # A gap of rounding alone is removed by a certificate with more digits.
         if (
-            gap > controls.tol
-            and _certified(program, solution, controls).relative_gap <= controls.tol
+            solution.relative_gap <= controls.tol
+            or _certified(program, solution, controls).relative_gap <= controls.tol
         ):
             return replace(solution, status=Status.OPTIMAL)
-        if best is None or gap < best.relative_gap:
+        if best is None or solution.relative_gap < best.relative_gap:
             best = solution
-        if gap <= controls.tol or solution.status is Status.TIME_LIMIT or controls.out_of_time():
+        if solution.status is Status.TIME_LIMIT or controls.out_of_time():
             break
         controls.tell(f"{solution.solver} ends at a gap of {solution.relative_gap:.1e}, above tol")
     assert best is not None

@@ -47,10 +47,6 @@ The first basis is the one an interior point suggests (crossover; Megiddo 1991):
 weighted by how close each hinge is to active there, are eliminated with row pivoting, and the first
 n pivots are n independent hinges that are likely to be in the optimal basis.
 
-Right-hand sides are perturbed by a part in 1e9, so that no two rows tie: ties could make the pivots
-cycle.  A basis that is optimal with these is optimal without them, since the dual weights do not
-depend on h.
-
 Collinear and constant features leave directions in which nothing changes, and a vertex lies where
 they meet the box: at a coefficient of 1 for a feature without information.  There the dual weight
 of the box is zero.  Such sides are released, and the answer is the point nearest to the start that
@@ -60,7 +56,6 @@ meets the other equations.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,13 +103,11 @@ PIVOTS = 12
 """Pivots per column and round; collinear columns take that many."""
 
 # Of the pivots.
-PERTURBATION = 1e-9
-"""Of right-hand sides, relative to the mean distance: less lets ties cycle."""
 PENALTY = 1e3
 """Times the largest dual weight that a side of the box can have."""
-OPTIMAL, EXACT = 1e-11, 3e-18
-"""Fraction of a cost by which a dual weight may be out of its range; and where that leaves a gap, a
-dozen rounding errors of a side's weight."""
+OPTIMAL = 1e-11
+"""Fraction of a cost by which a dual weight may be out of its range; where that leaves a gap, the
+dual weights get more digits."""
 CLOSED = 1e-10
 """Relative gap up to which the point nearest to the start is as good as the vertex."""
 NEAREST = 64
@@ -462,21 +455,11 @@ def crossover(
     likelier it is active; ``unit`` is the scale of the features where it is known.
     """
     tableau = Tableau(program, weight, unit)
-    if not tableau.usable:
+    if not tableau.usable or not tableau.descend(most):
         return None
-    n = program.shape[1]
-    best: Certificate | None = None
-    while tableau.descend(most - tableau.pivots):
-        answer = tableau.certificate(start)
-        if best is None or answer.gap < best.gap:
-            best = answer
-        if best.relative_gap <= CLOSED:
-            return best
-        if not tableau.tighten():
-            if tableau.by_exact_weights(2 * n):
-                answer = tableau.certificate(start)
-                best = answer if answer.gap < best.gap else best
-            return best
+    best = tableau.certificate(start)
+    if best.relative_gap > CLOSED and tableau.by_exact_weights(2 * program.shape[1]):
+        best = min(best, tableau.certificate(start), key=lambda answer: answer.gap)
     return best
 
 
@@ -502,7 +485,6 @@ class Tableau:
         self.limits[m + n : -1] = -unit * program.upper
         self._set_limits(program)
         self.pivots, self.stuck, self.tolerance = 0, False, OPTIMAL
-        self.formed = 0  # pivots that were made when the tableau was formed
         weight = np.sqrt(weight)
         weight[m:-1].reshape(2, n)[:] /= unit
         self.basis = independent_rows(self.hinges * weight[:, None])
@@ -515,7 +497,7 @@ class Tableau:
 
     def _form(self) -> bool:
         """Form the tableau at the vertex of the basis; False where the basis is singular."""
-        hinges, basis, self.formed = self.hinges, self.basis, self.pivots
+        hinges, basis = self.hinges, self.basis
         count, n = hinges.shape
         factor, pivots, info = lapack.dgetrf(hinges[basis])
         if info != 0:
@@ -539,11 +521,7 @@ class Tableau:
         """Compute the residuals of all hinges at the vertex, and the slopes of the objective."""
         program, T, basis = self.program, self.T, self.basis
         m, n = program.shape
-        limits = self.limits.copy()
-        beyond = T[:m, :n] @ limits[basis] - program.margin
-        # The perturbations of the hinges in the basis move the vertex.
-        self.perturbation = PERTURBATION * float(np.abs(beyond).sum()) / m
-        limits[:m] -= self.perturbation * _scattered(m)
+        limits = self.limits
         T[:-1, n] = T[:-1, :n] @ limits[basis] - limits
         T[basis, n] = 0.0
         self.side = np.where(T[:-1, n] < 0, -1.0, 1.0)
@@ -595,18 +573,6 @@ class Tableau:
             self.pivots += 1
             self._pivoted()
         return False
-
-    def tighten(self) -> bool:
-        """Require dual weights as exact as rounding permits; False where they already are.
-
-        Where margins are small, dual weights are millions of times the objective, and the fraction
-        of one that is usually tolerated is a gap.  The tableau is recomputed, without the rounding
-        of the pivots that were made.
-        """
-        if self.tolerance == EXACT and self.pivots == self.formed:
-            return False
-        self.tolerance = EXACT
-        return self._form()
 
     def by_exact_weights(self, most: int) -> bool:
         """Pivot by dual weights with twice the digits; return whether the vertex has changed.
@@ -662,7 +628,7 @@ class Tableau:
         return int(ahead[order[place]])
 
     def certificate(self, start: Vector) -> Certificate:
-        """Return the vertex certified on (P) itself, without penalty and perturbation."""
+        """Return the vertex certified on (P) itself, without the penalty."""
         program, basis = self.program, self.basis
         m, n = program.shape
         factor, pivots, _ = lapack.dgetrf(self.hinges[basis])
@@ -716,14 +682,6 @@ class Tableau:
             return vertex
         worse = nearest.objective - vertex.objective
         return vertex if worse > CLOSED * max(1.0, abs(vertex.objective)) else nearest
-
-
-@lru_cache(maxsize=16)
-def _scattered(m: int) -> Vector:
-    """Return m different numbers between 0 and 1, neighbors far apart (golden ratio)."""
-    numbers = np.asarray(np.arange(1, m + 1) * 0.6180339887498949 % 1.0, dtype=np.float64)
-    numbers.flags.writeable = False
-    return numbers
 
 
 def independent_rows(weighted: Matrix) -> NDArray[np.intp]:

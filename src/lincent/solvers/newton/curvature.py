@@ -23,7 +23,6 @@ and a step solves it against the gradient (g, e).  Eliminating t (if it is free 
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from typing import Any, Protocol
 
@@ -40,9 +39,9 @@ from lincent.sources.dense import DenseRows
 from lincent.sources.rows import RowsBase
 
 # What a step may cost; measured on the shapes of ``benchmarks/regularized_times.py``.
-SERVES = 0.1
-"""A Hessian that is wrong for few samples serves on if its last step left no more than this
-share of the gradient."""
+POOR = 0.1
+"""Close to the solution the last truncated step is the one that leaves more than this share of the
+gradient."""
 COMPACT_SHARE = 0.85
 """With a smaller share of active samples, these are gathered before they are used."""
 CG_SHARE = 0.1
@@ -244,12 +243,8 @@ class ChangedFactor:
 class Exact:
     """Exact Newton steps."""
 
-    def __init__(
-        self, program: RegularizedProgram, stale: float = 0.002, *, rough: bool = False
-    ) -> None:
+    def __init__(self, program: RegularizedProgram, *, rough: bool = False) -> None:
         self.program, self.rough = program, rough
-        self.stale = stale
-        """The share of samples for which a Hessian may be wrong while it serves."""
         self.active: Mask | None = None
         self.gram: Matrix = np.empty((0, 0))
         self.v: Vector = np.empty(0)
@@ -257,7 +252,6 @@ class Exact:
         self.factor: FactoredHessian | None = None
         self.changed: ChangedFactor | None = None
         self.dual = Dual(program)
-        self.serves = True
 
     def with_costs(self, program: RegularizedProgram, ratio: float) -> None:
         """Go on with the same samples at costs that are ``ratio`` times those before."""
@@ -302,8 +296,7 @@ class Exact:
         count = int(np.count_nonzero(active))
         if self.active is not None:
             changed = np.flatnonzero(active != self.active)
-            # A single sample can matter: its class may be small and its cost large.
-            if changed.size <= (self.stale * active.size if self.serves else 0):
+            if not changed.size:
                 return False
             if changed.size < count:
                 entered = active[changed]
@@ -354,11 +347,7 @@ class Exact:
         return self.factored(active).solve(point.gradient, point.slope)
 
     def learn(self, before: Evaluation, after: Evaluation, short: bool) -> None:
-        """Note whether the curvature served."""
-        left, had = (
-            math.hypot(float(np.linalg.norm(p.gradient)), p.slope) for p in (after, before)
-        )
-        self.serves = left <= SERVES * had
+        """Do nothing: every step starts from the curvature at its own point."""
 
 
 class Sampled:
@@ -477,9 +466,8 @@ class TruncatedFirst:
 
     def learn(self, before: Evaluation, after: Evaluation, short: bool) -> None:
         if not self.cheap:
-            return self.exact.learn(before, after, short)
+            return
         self.light.products += 1  # a step reads the samples as well
         left, had = (float(np.linalg.norm(p.gradient)) for p in (after, before))
-        poor = self.close and left > SERVES * had
+        poor = self.close and left > POOR * had
         self.cheap = not (short or poor or self.light.products > self.light.limit)
-        return None

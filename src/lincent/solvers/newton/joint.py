@@ -45,8 +45,8 @@ PAIRS = 2500
 """Up to so many active pairs of sample and class their matrix, of 50 MB, is formed."""
 DIRECT_STEPS = 25
 """After so many steps C rises from a small one.  At a large C few samples are active, and steps
-zigzag between them: on 45 samples of 46 features and C = 10,000, 200 steps end at a gap of 0.1, and
-29 from small C end at the solution."""
+zigzag between them: on 500 samples of 300 features in five classes and C = 10,000, 200 steps end at
+a gap of 3, and 95 from small C end at the solution."""
 
 
 class Span:
@@ -262,7 +262,6 @@ class _Walk:
         self.rules = start.copy()
         self.scores = design.dot(start)
         self.steps = steps
-        self.short = False
         self.spent = 0.0
         """Multiplications of the last step by conjugate gradients."""
         self.factors: list[Matrix] = []
@@ -330,10 +329,7 @@ class _Walk:
         return JointSolution(self.rules, objective, bound, self.steps)
 
     def _step(self) -> None:
-        if self.short:
-            # The last step was cut short, the curvature misled: that of all samples does not.
-            move = self._precondition(-self.gradient)
-        elif self.formed:
+        if self.formed:
             factors = enumerate(self.hessians())
             columns = [cholesky.solve(factor, -self.gradient[:, k]) for k, factor in factors]
             move = np.stack(columns, axis=1)
@@ -341,7 +337,6 @@ class _Walk:
             exact = self._by_pairs()
             move = self._conjugate_gradients() if exact is None else exact
         length, end = self._length(move, self.design.dot(move))
-        self.short = not self.short and bool(np.any(length < 0.1))
         self.rules += length * move
         self.scores = end.scores
         self._take(end.at)

@@ -256,7 +256,7 @@ class QuadraticModel:
 
     def __init__(self, program: RegularizedProgram) -> None:
         self.program = program
-        self.exact = Exact(program, stale=0.0)
+        self.exact = Exact(program)
         scale = program.rows.column_scale() ** 2
         self.size = float(program.costs.sum()) / program.width * scale
         self.ridge = RIDGE

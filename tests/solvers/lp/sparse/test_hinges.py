@@ -131,6 +131,7 @@ def test_rest_and_distances_are_those_of_the_program():
     np.testing.assert_allclose(r[first][hinges.group], r, atol=1e-12)
     np.testing.assert_allclose(beyond[n : n + 5], x)
     np.testing.assert_allclose(beyond[n + 5 : -1], program.costs[hinges.rows] - x[:-1])
+    np.testing.assert_allclose(hinges.beyond(np.zeros(5))[:-1], -hinges.at[:-1])
 
 
 def test_columns_that_are_equal_in_the_working_rows_are_one_hinge_with_the_sum_of_their_boxes():

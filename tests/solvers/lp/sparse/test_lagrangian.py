@@ -98,7 +98,10 @@ def test_a_direction_is_newtons(held, t):
     """The gradient falls along it as a quadratic's does, with the gap acting and without."""
     program, _, model = held
     model.t = t
+    # Some sides have a dual weight, others a small one.
+    model.low[::2] = 0.5 - (model.side * (program.lower - model.origin))[::2]
     now = at(model, program, model.origin)
+    assert now.low[::2] == pytest.approx(0.5)
     model.tuning = replace(PRIMAL, cg_share=1e-10)
     direction = model.newton(now, 0, Controls())
     step = 1e-7
