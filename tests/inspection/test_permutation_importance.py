@@ -93,13 +93,15 @@ def test_importances_and_curves_do_not_encode_the_table_again(make_table, monkey
     assert len(encoded) == 2  # and the values of the curves
 
 
-def test_an_additive_model_has_no_band(make_table):
+def test_the_band_of_an_additive_model_is_that_of_its_resamples(make_table):
     from lincent.workflow import fit_table
 
     model = fit_table(make_table(120), "churn", method="additive", params={})
     curve = next(e["curve"] for e in model.summary["importances"] if e["column"] == "age")
-    assert len(curve["x"]) == len(curve["lines"]["yes"])
-    assert "band" not in curve
+    assert curve["band_of"] == "resamples"
+    widths = [high - low for low, high in curve["band"]]
+    assert max(widths) > 0
+    assert min(widths) > -1e-4
 
 
 def test_the_effect_of_a_pair_has_mean_zero():

@@ -4,7 +4,8 @@ importance    how far the score moves on average when the column's values are pe
 curve         the mean score when the column has one value in all rows (partial dependence); for an
               additive model it is the shape function of the column
 band          80 % of the curves of single rows, each shifted to the height of the mean: how much
-              the effect of a column depends on the other columns; an additive model has none
+              the effect of a column depends on the other columns; of a number in an additive
+              model 80 % of the shape functions of resampled rows instead
 
 pair          the same for two columns that interact, on a grid
 
@@ -192,8 +193,16 @@ def _curve(classifier: Any, encoded: np.ndarray, grid: _Grid, score_scale: float
     curve: dict[str, Any] = {"of": grid.name, "numeric": grid.numeric, "x": grid.values}
     curve["lines"] = dict(zip(labels, lines, strict=True))
     low, high = np.quantile(each[:, :, 0], (0.1, 0.9), axis=1)
+    resampled = grid.numeric and hasattr(classifier, "shape")
+    if resampled:
+        shape, mean = classifier.shape(int(grid.places[0])), np.array(lines[0])
+        low, high = (
+            mean + np.interp(grid.values, shape["x"], (shape[side] - shape["value"]) / score_scale)
+            for side in ("low", "high")
+        )
     if len(lines) == 1 and np.max(high - low) > 1e-6:
         curve["band"] = np.column_stack([low, high]).round(5).tolist()
+        curve["band_of"] = "resamples" if resampled else "rows"
     return curve
 
 

@@ -469,7 +469,8 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
     margin = 0.08 * (max(heights) - min(heights) or 1.0)
     limits = {"ylim": [min(heights) - margin, max(heights) + margin]}
     toward = "a class" if len(curves[0]["lines"]) > 1 else positive
-    bands = prose("model", "bands") if any("band" in curve for curve in curves) else ""
+    kinds = sorted({curve["band_of"] for curve in curves if "band" in curve})
+    bands = "".join(prose("bands", kind) for kind in kinds)
     charts = [chart | limits for chart in charts]
     return chart_figure("partial-effects", *charts, toward=toward, bands=bands)
 
