@@ -12,7 +12,7 @@ from lincent.model_selection.selection import (
     aligned,
     best_blend,
     best_candidates,
-    choose_shift,
+    choose_threshold_shift,
     final_calibrator,
     greedy_weights,
     log_losses,
@@ -86,13 +86,13 @@ def test_threshold_is_moved_only_where_it_is_off():
     metric = make_metric("balanced_accuracy", CLASSES)
     off = candidate(1.5, shift=3.0).scores
     criterion = Criterion(metric, EVEN, shift=True)
-    shift = choose_shift(off, LABELS, FOLDS, criterion, final_calibrator(off, LABELS))
+    shift = choose_threshold_shift(off, LABELS, FOLDS, criterion, final_calibrator(off, LABELS))
     assert shift[0] < -1.5
     assert metric(off + shift, LABELS) > metric(off, LABELS) + 0.1
     # Another threshold can be better by chance; it must be by more than the error of the gain.
     noise = RNG.normal(size=(300, 1))
     calibrator = final_calibrator(noise, LABELS)
-    assert abs(choose_shift(noise, LABELS, FOLDS, criterion, calibrator)[0]) < 3.0
+    assert abs(choose_threshold_shift(noise, LABELS, FOLDS, criterion, calibrator)[0]) < 3.0
 
 
 def test_thresholds_of_several_classes_move_by_their_log_frequencies():
@@ -105,7 +105,7 @@ def test_thresholds_of_several_classes_move_by_their_log_frequencies():
     folds = np.array_split(RNG.permutation(600), 5)
     flat = Softmax(0.0, np.zeros(3), -np.inf, np.inf)  # says nothing
     criterion = Criterion(metric, np.ones(3), shift=True)
-    shift = choose_shift(scores, labels, folds, criterion, flat)
+    shift = choose_threshold_shift(scores, labels, folds, criterion, flat)
     ratio = shift / log_frequency
     np.testing.assert_allclose(ratio, ratio[0])
     assert ratio[0] < 0

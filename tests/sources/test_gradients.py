@@ -56,10 +56,10 @@ def test_on_a_device():
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_in_blocks(chunks, kind):
     from lincent.solvers.solution import silent
-    from lincent.sources.dask.table import open_table
+    from lincent.sources.dask.table import open_dask
 
     X = da.from_array(plain(), chunks=(chunks, N)).map_blocks(kind)
-    table = open_table(X, signs(), weights(), N, silent)
+    table = open_dask(X, signs(), weights(), N, silent)
     source = table.problem(np.array([-1, 1]), np.array([2.0, 3.0]))
     rows = SignedRows(source, source.sign, weights(N))
     cost = weights() * np.where(signs() > 0, 3.0, 2.0)

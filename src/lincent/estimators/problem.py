@@ -403,14 +403,14 @@ def open_remote(estimator: Any, X: Any, y: Any, sample_weight: Any) -> RemoteTra
         return DeviceTraining(X, codes, weight, classes)
 
     from lincent.sources.batches import BatchSchedule
-    from lincent.sources.dask.table import DaskTable, open_table
+    from lincent.sources.dask.table import DaskTable, open_dask
 
     log = print if getattr(estimator, "verbose", 0) else silent
     if kind_of(X) is Kind.DASK:
         check_dask_columns(estimator, X, reset=True)
         if y is None:
             raise ValueError("y is None; give one label per row.")
-        table = open_table(X, y, sample_weight, estimator.n_features_in_, log)
+        table = open_dask(X, y, sample_weight, estimator.n_features_in_, log)
     else:
         if y is not X.target or sample_weight is not None:
             raise ValueError(

@@ -15,8 +15,9 @@ A class importance k (see ``class_weight``) moves the threshold as a prior moves
 discriminant analysis: by v/(c+ - c-) * log(k+/k-), where v is the variance of x_hat within the
 classes.
 
-Thresholds that a metric or costs choose after the fit: ``inspection.thresholds`` (command line) and
-``model_selection.selection.choose_shift`` (AutoLCC).
+Other thresholds: that of RegularizedLCC is a variable of its problem (``linear.RegularizedFit``);
+after the fit a metric or costs choose one in ``inspection.thresholds`` (command line), and AutoLCC
+shifts its own in ``model_selection.selection.choose_threshold_shift``.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def best_blend(
     return blend_members(candidates, first, separate, labels)
 
 
-def choose_shift(
+def choose_threshold_shift(
     scores: np.ndarray,
     labels: Labels,
     folds: Sequence[np.ndarray],
@@ -267,7 +267,7 @@ def nested_scores(
         softmax = final_calibrator(inside, own)
         scores[held] = aligned(outside, softmax, calibrator)
         parts = np.split(np.arange(len(others)), np.cumsum([len(fold) for fold in rest])[:-1])
-        shift = choose_shift(inside, own, parts, criterion, softmax)
+        shift = choose_threshold_shift(inside, own, parts, criterion, softmax)
         scored[held] = outside + shift if criterion.shift else scores[held]
     rows = np.flatnonzero(~np.isnan(scores[:, 0]))
     return scores, metric(scored[rows], labels.subset(rows)) if len(rows) else float("nan")
@@ -355,7 +355,7 @@ def select(
         replace(blend, chosen=[complete[k] for k in blend.chosen]),
         samples,
         scores,
-        choose_shift(scores, subset, parts, criterion, calibrator),
+        choose_threshold_shift(scores, subset, parts, criterion, calibrator),
         np.where(np.isnan(nested), scores, nested),  # a single fold has no others
         nested_score,
         calibrator,
@@ -398,6 +398,6 @@ def select_few(
         samples=np.arange(len(scores)),
         scores=scores,
         nested=scores,
-        shift=choose_shift(scores, labels, parts, criterion, calibrator),
+        shift=choose_threshold_shift(scores, labels, parts, criterion, calibrator),
         calibrator=calibrator,
     )

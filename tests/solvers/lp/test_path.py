@@ -529,10 +529,10 @@ def test_what_is_not_certified_is_not_an_answer():
 def programs_of(X, y, block):
     """From a margin, as a share of the largest, to the program in blocks and the one in memory."""
     da = pytest.importorskip("dask.array")
-    from lincent.sources.dask.table import open_table
+    from lincent.sources.dask.table import open_dask
 
     m, n = X.shape
-    table = open_table(da.from_array(X, chunks=(block, n)), y, None, n, silent)
+    table = open_dask(da.from_array(X, chunks=(block, n)), y, None, n, silent)
     source = table.problem(np.array([-1, 1]), np.ones(2))
     centers = source.class_means(None, None)
     middle, difference = centers.mean(axis=0), centers[1] - centers[0]

@@ -6,7 +6,7 @@ import pytest
 from lincent import LCC
 from lincent.solvers.solution import silent
 from lincent.sources.dask import source as band
-from lincent.sources.dask.table import open_table
+from lincent.sources.dask.table import open_dask
 from lincent.sources.dense import DenseRows
 from lincent.sources.evaluation import InMemoryRows
 from lincent.sources.rows import SignedRows
@@ -22,7 +22,7 @@ def both():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(M, N)), np.arange(M) % 2
     weight = rng.uniform(0.5, 2.0, M)
-    table = open_table(da.from_array(X, chunks=(25, N)), y, weight, N, silent)
+    table = open_dask(da.from_array(X, chunks=(25, N)), y, weight, N, silent)
     source = table.problem(np.array([-1, 1]), np.array([2.0, 3.0]))
     center = np.linspace(-0.2, 0.2, N)
     blocks = SignedRows(source, source.sign, center).all_rows(source.costs, 0.3)

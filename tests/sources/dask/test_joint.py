@@ -5,7 +5,7 @@ import pytest
 
 from lincent.solvers.solution import silent
 from lincent.sources.dask import blocks as block
-from lincent.sources.dask.table import _joint_sums, open_table
+from lincent.sources.dask.table import _joint_sums, open_dask
 from lincent.sources.gradients import JointPoint, LossStructure, joint_sums
 from support.blocks import N, labeled, same_numbers
 
@@ -17,7 +17,7 @@ da = pytest.importorskip("dask.array")
 def test_one_read_answers_several_points(chunks, slices, monkeypatch):
     monkeypatch.setattr(block, "SLICE_ROWS", slices)
     X, y, weight = labeled()  # some rows have no weight
-    table = open_table(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent)
+    table = open_dask(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent)
     losses = LossStructure.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
     points = [JointPoint(np.random.default_rng(k).normal(size=(N + 1, 3))) for k in range(2)]
     terms = {"n": N, "classes": table.survey.classes, "losses": losses, "points": points}

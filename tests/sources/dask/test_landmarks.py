@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lincent.solvers.solution import silent
-from lincent.sources.dask.table import open_table
+from lincent.sources.dask.table import open_dask
 from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import NystroemMap
 from support.blocks import M, N, labeled
@@ -16,7 +16,7 @@ da = pytest.importorskip("dask.array")
 def table(chunks, rows=None):
     X, y, weight = labeled()
     X = np.round(X) if rows is None else rows
-    return open_table(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent), X
+    return open_dask(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent), X
 
 
 @pytest.mark.parametrize("chunks", [M, 7, (1, 50, 0, 39)])
@@ -74,6 +74,6 @@ def test_mapped_rows_are_surveyed_as_if_they_were_held():
     mapping = NystroemMap.of(rbf_kernel, points, rbf_kernel(points))
     mapped = blocks.mapped(mapping)
     _, y, weight = labeled()
-    held = open_table(da.from_array(mapping(X), chunks=(9, 5)), y, weight, 5, silent)
+    held = open_dask(da.from_array(mapping(X), chunks=(9, 5)), y, weight, 5, silent)
     sums = [one.survey.sums + np.outer(one.totals, one.survey.origin) for one in (mapped, held)]
     np.testing.assert_allclose(*sums)

@@ -265,11 +265,11 @@ def test_multipliers_can_be_fetched(data):
     from lincent.problems.centralization import certify, lcc_program
     from lincent.solvers.lp import screening
     from lincent.solvers.solution import Controls, silent
-    from lincent.sources.dask.table import open_table
+    from lincent.sources.dask.table import open_dask
     from lincent.sources.rows import SignedRows
 
     X, y = data
-    table = open_table(da.from_array(X, chunks=(2_000, N)), y, None, N, silent)
+    table = open_dask(da.from_array(X, chunks=(2_000, N)), y, None, N, silent)
     source = table.problem(np.array([-1, 1]), np.ones(2))
     centers = source.class_means(None, None)
     rows = SignedRows(source, source.sign, centers.mean(axis=0))

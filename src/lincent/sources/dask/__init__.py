@@ -1,6 +1,6 @@
 """Dask arrays and frames, and batches: X is read block by block where it is.
 
-table       X, y and weights as given (``open_table``): checked, classes and centers in one pass
+table       X, y and weights as given (``open_dask``): checked, classes and centers in one pass
 source      a binary problem over the blocks, as solvers see it
 schedule    a function over all blocks as one pass, on threads or on a cluster
 blocks      what a pass computes on one block

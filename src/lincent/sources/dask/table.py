@@ -1,6 +1,6 @@
 """A table of X, y and weights in blocks: Dask arrays and frames, or batches.
 
-``open_table`` matches the partitions of what users give.  ``DaskTable`` surveys the blocks in one
+``open_dask`` matches the partitions of what users give.  ``DaskTable`` surveys the blocks in one
 pass: it checks them and returns what is needed before a problem can be stated, the classes, the
 weight of each, whether costs differ, and the weighted sums from which the centers follow.  Its
 methods are one pass each: landmarks, a sample of each class, feature maps, and the sums of the
@@ -222,7 +222,7 @@ def _check_finite(X: Any) -> None:
 # Opening the collections of users.
 
 
-def open_table(X: Any, y: Any, weight: Any, n: int, log: Log) -> DaskTable:
+def open_dask(X: Any, y: Any, weight: Any, n: int, log: Log) -> DaskTable:
     """Survey the blocks of X with the matching pieces of y and weight (Dask or plain)."""
     joined = _one_frame(X, y, weight)
     if joined is not None:
