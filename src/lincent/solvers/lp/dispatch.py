@@ -134,17 +134,18 @@ def _best_of(program: Program, solver: str, controls: Controls, rng: Draws) -> S
             controls.tell(f"route {route.name}: {route.reason}")
         solution = route.run(controls)
         solution = replace(solution, message=solution.message or route.reason)
+        gap = solution.certificate.relative_gap
         # A gap of rounding alone is removed by a certificate with more digits.
         if (
-            solution.relative_gap <= controls.tol
+            gap <= controls.tol
             or _certified(program, solution, controls).relative_gap <= controls.tol
         ):
             return replace(solution, status=Status.OPTIMAL)
-        if best is None or solution.relative_gap < best.relative_gap:
+        if best is None or gap < best.relative_gap:
             best = solution
         if solution.status is Status.TIME_LIMIT or controls.out_of_time():
             break
-        controls.tell(f"{solution.solver} ends at a gap of {solution.relative_gap:.1e}, above tol")
+        controls.tell(f"{solution.solver} ends at a gap of {gap:.1e}, above tol")
     assert best is not None
     return best
 
