@@ -659,20 +659,14 @@ class Tableau:
         # Exactly: a solve beside rows of a larger scale leaves a digit or two.
         beta[column] = np.where(at < n, program.lower[column], program.upper[column])
         largest = self.costs[m : m + n] / PENALTY  # dual weight that a side can have
-        width = -self.limits[m : m + n] - self.limits[m + n : -1]
-        # A feature that can change less than 1e-13 of the objective has no say.
-        mute = largest * width <= 1e-13 * program.margin * float(program.costs.sum())
-        held = column[(multiplier > 1e-9 * largest[column]) & ~mute[column]]
+        held = column[multiplier > 1e-9 * largest[column]]
         if len(held) == len(column):
             return certify(program, beta, alpha, t)
-        near, free, active = start.copy(), ~mute, np.zeros(m, dtype=bool)
+        near, free, active = start.copy(), np.ones(n, dtype=bool), np.zeros(m, dtype=bool)
         near[held] = beta[held]
         free[held], active[self.basis[self.basis < m]] = False, True
         met = bool((self.basis == m + 2 * n).any())
         nearest = to_vertex(program, near, alpha, t, active, free, met)
-        if nearest is not None and nearest.relative_gap > CLOSED:
-            # The way from the start was long: its rounding is a gap if the point is small.
-            nearest = to_vertex(program, nearest.beta, nearest.alpha, nearest.t, active, free, met)
         if nearest is not None and nearest.relative_gap <= CLOSED:
             return nearest
         # A row was passed on the way to the nearest point, beyond which the vertex is not optimal.
