@@ -77,7 +77,7 @@ class CatBoost(ClassifierMixin, BaseEstimator):
         from catboost import Pool
 
         names = X.columns[X.dtypes == "category"].tolist()
-        text = {name: X[name].astype(str) for name in names}
+        text = {name: X[name].astype(object).fillna("missing").astype(str) for name in names}
         return Pool(X.assign(**text), y, cat_features=names)
 
     def fit(self, X, y):

@@ -339,11 +339,16 @@ def generate(kind, m, n, seed=0):
 
 
 def export(path):
-    """Write all sets to one file: numbers, codes of categories, and which columns have these."""
+    """Write all sets to one file."""
     small = ((name, X, y) for name, _, X, y in all_sets(raw=True))
     named = ((f"development {name}" if took_part(name) else name, X, y) for name, X, y in small)
+    write(path, [*named, *large_sets()])
+
+
+def write(path, sets):
+    """Write sets to one file: numbers, codes of categories, and which columns have these."""
     arrays = {}
-    for name, X, codes in [*named, *large_sets()]:
+    for name, X, codes in sets:
         X = pandas.DataFrame(X)
         categories = X.columns[X.dtypes == "category"]
         X[categories] = X[categories].apply(lambda column: column.cat.codes.replace(-1, np.nan))

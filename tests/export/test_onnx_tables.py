@@ -6,7 +6,6 @@ import pytest
 
 from lincent import AdditiveLCC, AutoLCC
 from lincent._errors import AppError
-from lincent.estimators import auto_candidates
 
 pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
@@ -91,8 +90,7 @@ def test_auto(settings, classes):
     compare(AutoLCC(cv=2, **settings).fit(*training(classes)), unseen())
 
 
-def test_auto_with_leaves(monkeypatch):
-    monkeypatch.setattr(auto_candidates, "BOOSTED_SAMPLES", 0)
+def test_auto_with_leaves():
     names = ["forest leaves", "boosted leaves"]
     model = AutoLCC(cv=2, feature_maps=names).fit(*training(2))
     assert "boosted leaves" in model.cv_results_["param_feature_map"]

@@ -212,7 +212,7 @@ def test_separate_members_are_weighted_and_shrunk_to_the_first():
     assert sorted(blend.chosen) == [0, 1, 2]
     first, leaves = blend.weights[:2].sum(), blend.weights[2]
     assert first + leaves == pytest.approx(1.0)
-    assert first == pytest.approx(0.5, abs=0.05)  # 300 samples speak for the leaves
+    assert first == pytest.approx(4 / 13, abs=0.05)  # 300 samples speak for the leaves
     unlike = [candidate(2.0), candidate(0.0)]  # the best by value adds nothing to the mean
     one = best_blend(unlike, values[:2], LABELS, 2, {"leaves"})
     np.testing.assert_allclose(one.scores(unlike), mean_scores(unlike, [0, 1]))
@@ -224,8 +224,8 @@ def test_separate_members_are_weighted_and_shrunk_to_the_first():
 def test_the_best_quarter_is_a_member_for_two_classes():
     mixed, values = [candidate(3.0), *(candidate(0.0) for _ in range(3))], np.array([1, 0, 0, 0])
     blend = best_blend(mixed, values, LABELS, 4, ())
-    shrunk = np.full(4, 1 / 8)  # 300 samples speak for the best
-    np.testing.assert_allclose(blend.weights, shrunk + np.eye(4)[0] / 2, atol=0.05)
+    shrunk = np.full(4, 1 / 13)  # 300 samples speak for the best
+    np.testing.assert_allclose(blend.weights, shrunk + np.eye(4)[0] * 9 / 13, atol=0.05)
     codes = np.arange(300) % 3
     scores = np.eye(3)[codes] * np.array([3.0, 0.2, 0.2, 0.2])[:, None, None]
     labels, noise = Labels(codes, np.ones(300), 3), RNG.normal(size=scores.shape)

@@ -88,10 +88,8 @@ N_KEPT, N_KEPT_MANY = 32, 16
 """Candidates that are evaluated on more than one fold, and the same for many classes or samples."""
 ENSEMBLE_SIZE, ENSEMBLE_SIZE_MANY = 16, 4
 """Candidates that are averaged: more of them where a choice among them is mostly chance."""
-LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.75)
+LEAF_COSTS = 10.0 ** np.arange(-2.0, 2.0, 0.75)
 """Candidates for C, per sample, on leaves of trees."""
-N_KEPT_SEPARATE = 2
-"""Candidates of each feature map that is a member of its own on more than one fold."""
 LEAF_ROWS = 50_000
 """Models on leaves are fitted to so many samples at most."""
 MAX_SUM_BYTES = 2**28
@@ -210,10 +208,9 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     leaves are no candidates. Models on leaves are fitted to at most 50,000 samples, those that
     choose not among them.
 
-    The weights are shrunk towards the mean of the best feature maps: half-way at 300 held-out
-    samples, by a tenth at 900. Leaves are candidates where every class has ten samples, those of
-    boosted trees from 400 samples on, splines up to 200 encoded columns, landmarks beside all
-    columns up to 1,000.
+    The weights are shrunk towards the mean of the best feature maps: half-way at 200 held-out
+    samples, by a tenth at 600. Leaves are candidates where every class has ten samples, splines up
+    to 200 encoded columns, landmarks beside all columns up to 1,000.
 
     Examples
     --------
@@ -517,11 +514,8 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
             values = np.array([criterion.metric(one[test], own_labels) for one in scores])
             ordinary = np.flatnonzero(~np.isin(maps, leaves))
             count = N_KEPT_MANY if many else N_KEPT
-            kept = [ordinary[best_candidates(values[ordinary], count)]]
-            for name in leaves:
-                positions = np.flatnonzero(maps == name)
-                kept.append(positions[best_candidates(values[positions], N_KEPT_SEPARATE)])
-            return np.sort(np.concatenate(kept))
+            best = ordinary[best_candidates(values[ordinary], count)]
+            return np.sort(np.append(best, np.flatnonzero(np.isin(maps, leaves))))
 
         search_folds(len(folds), evaluate, lambda jobs: [job() for job in jobs], prune)
         usable = np.arange(len(candidates))

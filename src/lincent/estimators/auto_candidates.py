@@ -50,8 +50,6 @@ MAX_SPLINES, MAX_LANDMARKS = 200, 1_000
 LEAST_CLASS = 10
 """Leaves are candidates if every class has so many samples, as trees need some of each; one fold is
 enough if it holds out so many."""
-BOOSTED_SAMPLES = 400
-"""Boosted trees are candidates from so many samples on."""
 SEARCH_STEPS = 12
 """Of a model in a search, at most."""
 FLOAT32_STEPS = 25
@@ -84,7 +82,7 @@ BLOCKS: dict[str, Callable[[int, bool], Any]] = {
     "relevant landmarks 3": _landmarks(3.0),
     "forest leaves": lambda n_classes, searching: TreeLeaves("random_forest", 50, max_samples=5000),
     BOOSTED: lambda n_classes, searching: TreeLeaves(
-        "hist_gradient_boosting", 50, max_leaf_nodes=15, learning_rate=0.2
+        "hist_gradient_boosting", 50, learning_rate=0.2
     ),
 }
 """From the number of classes, and whether this is for a search, to an unfitted block."""
@@ -158,8 +156,6 @@ def suitable_maps(
     names = [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
     if class_sizes is None or class_sizes.min() < LEAST_CLASS:
         names = [name for name in names if name not in LEAVES]
-    elif class_sizes.sum() < BOOSTED_SAMPLES:
-        names.remove(BOOSTED)
     return names
 
 

@@ -26,7 +26,7 @@ from lincent.tables.weighted import quantiles
 
 N_THRESHOLDS = 99
 """Thresholds that are compared for a metric of predicted labels."""
-SHRINK_ROWS = 300.0
+SHRINK_ROWS = 200.0
 """So many samples shrink the weights half-way, more of them by the square of their number: without,
 development tables of fewer than 500 samples lose; by the number itself, those of more."""
 
