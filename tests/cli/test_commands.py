@@ -127,16 +127,8 @@ def test_report_is_one_page_with_escaped_names(files, lincent, table):
 
 
 def test_reports_have_twins_and_leave_rows_out(files, lincent):
-    fit = (
-        "fit",
-        files / "train.csv",
-        "--target",
-        "churn",
-        "--method",
-        "quick",
-        "-o",
-        files / "t.lincent",
-    )
+    quick = ("--target", "churn", "--method", "quick")
+    fit = ("fit", files / "train.csv", *quick, "-o", files / "t.lincent")
     assert lincent(*fit, "--report", "--report-json").code == 0
     page, twin = ((files / f"t.{suffix}").read_text("utf-8") for suffix in ("html", "json"))
     told = json.loads(twin)

@@ -11,6 +11,7 @@ import pytest
 from lincent._files import OutputError
 
 COMMAND = [sys.executable, "-m", "lincent"]
+QUICK = ("--target", "churn", "--method", "quick")
 
 
 def fails(answer, *words):
@@ -180,7 +181,7 @@ def test_existing_output_needs_force(files, lincent):
     old = write(files / "out.csv", "precious")
     commands = [
         ("predict", model, table, "-o", old),
-        ("fit", files / "train.csv", "--target", "churn", "--method", "quick", "-o", old),
+        ("fit", files / "train.csv", *QUICK, "-o", old),
         ("explain", model, "-o", old),
         ("export", model, old, "--output-format", "sql"),
     ]
@@ -342,17 +343,7 @@ def test_closed_and_full_streams(files, warm, arguments, stream, state, code, wo
 def test_a_pipe_in_the_folder_stops_nothing(files, lincent):
     """A file of that name is a partial one of another process."""
     os.mkfifo(files / ".x.lincent-partial")
-    command = (
-        "fit",
-        files / "train.csv",
-        "--target",
-        "churn",
-        "--method",
-        "quick",
-        "-o",
-        files / "m",
-    )
-    assert lincent(*command).code == 0
+    assert lincent("fit", files / "train.csv", *QUICK, "-o", files / "m").code == 0
 
 
 def test_force_replaces_no_other_file_of_the_command(files, lincent):
@@ -376,16 +367,6 @@ def test_a_model_is_named_when_its_report_fails(files, lincent, monkeypatch):
 
     monkeypatch.setattr("lincent.cli.models.write_file", full)
     output = files / "other.lincent"
-    command = (
-        "fit",
-        files / "train.csv",
-        "--target",
-        "churn",
-        "--method",
-        "quick",
-        "-o",
-        output,
-        "--report",
-    )
+    command = ("fit", files / "train.csv", *QUICK, "-o", output, "--report")
     fails(lincent(*command), f"The model was written to {output}", "other.html was not written")
     assert output.exists()
