@@ -243,7 +243,7 @@ def test_two_rows_and_a_wrong_name():
 
 
 def test_sure_of_little_from_few_rows():
-    """Smoothed targets: ten separated rows are no reason for a probability of one in a million."""
+    """Four more samples: ten separated rows are no reason for a probability of one in a million."""
     scores = np.r_[-np.ones(5), np.ones(5)][:, None]
     codes = np.repeat([0, 1], 5)
     unseen = OutOfFoldScores(scores, codes, np.ones(10), np.zeros(10, dtype=int), 2)
