@@ -252,6 +252,20 @@ def test_sure_of_little_from_few_rows():
     np.testing.assert_allclose(chance[:5], 1 / 7, atol=0.01)
 
 
+def test_no_row_is_certain_and_no_order_is_reversed():
+    rng = np.random.default_rng(0)
+    codes = (np.arange(200) % 4 == 0).astype(int)
+    labels = codes, np.ones(200), np.arange(200) % 5, 2
+    scores = rng.normal(size=(200, 1)) + 3.0 * codes[:, None]
+    scores[:2] = [[-60.0], [60.0]]
+    far = OutOfFoldScores(scores, *labels).calibration(1.0).probability(np.array([[-1e3], [1e3]]))
+    assert 4 / 204 * 0.25 <= far[0, 1] < 0.01 and 4 / 204 * 0.75 <= far[1, 0] < 0.03
+    grid = np.linspace(-3, 3, 9)[:, None]
+    chance = OutOfFoldScores(-scores, *labels).calibration(1.0).probability(grid)[:, 1]
+    np.testing.assert_allclose(chance, 0.25, atol=1e-5)
+    assert np.all(np.diff(chance) > 0)
+
+
 # scikit-learn's own tools
 
 

@@ -19,6 +19,7 @@ of total weight W, as Agresti and Coull (1998) do for a proportion:
     (W p + 4 q) / (W + 4)
 
 For two classes of W_k each this is at most (W_k + 1) / (W_k + 2), Platt's (1999) largest target.
+Scores that order the classes the wrong way round give the class frequencies.
 
 Scores are first divided by their scale, the mean distance between the median scores of the two
 sides of a subproblem, because the models of different folds may differ in length.
@@ -252,7 +253,9 @@ class OutOfFoldScores:
         scores, codes, weight = self.scores[kept], self.codes[kept], self.weight[kept]
         columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
         softmax = fit_robust_softmax(columns, codes, weight)
-        frequency = np.bincount(codes, weight, self.n_classes)
+        frequency = np.bincount(codes, weight, self.n_classes) / weight.sum()
+        if softmax.slope <= 0.0:  # no probability falls as its score grows: what is left
+            softmax = replace(softmax, slope=LEAK, offset=np.log(np.maximum(frequency, 1e-12)))
         return Calibration(softmax.with_prior(frequency, weight), scale, self.strategy)
 
 
