@@ -362,7 +362,8 @@ default="rbf"
 
     def _store(self, parts: list[tuple[np.ndarray, Direction]]) -> None:
         used = np.concatenate([index[part.beta != 0] for index, part in parts])
-        self.support_ = np.unique(used)
+        # Of equal samples with equal costs none is used, but kernels accept no empty array.
+        self.support_ = np.unique(used if len(used) else parts[0][0][:1])
         self.dual_coef_ = np.zeros((len(parts), len(self.support_)))
         for row, (index, part) in zip(self.dual_coef_, parts, strict=True):
             present = part.beta != 0
