@@ -52,6 +52,9 @@ LEAST_CLASS = 10
 enough if it holds out so many."""
 BOOSTED_SAMPLES = 400
 """Boosted trees are candidates from so many samples on."""
+BOOSTED_FEATURES = 2_000
+"""And up to so many features: they look at each, and with thousands nearly all the time of a fit
+was theirs."""
 SEARCH_STEPS = 12
 """Of a model in a search, at most."""
 FLOAT32_STEPS = 25
@@ -158,7 +161,7 @@ def suitable_maps(
     names = [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
     if class_sizes is None or class_sizes.min() < LEAST_CLASS:
         names = [name for name in names if name not in LEAVES]
-    elif class_sizes.sum() < BOOSTED_SAMPLES:
+    elif class_sizes.sum() < BOOSTED_SAMPLES or n_features > BOOSTED_FEATURES:
         names.remove(BOOSTED)
     return names
 
