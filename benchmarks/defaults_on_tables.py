@@ -75,8 +75,10 @@ def outliers(count, splits):
             parts = train_test_split(spoiled, y, test_size=0.3, stratify=y, random_state=split)
             train, test, y_train, y_test = parts
             base = log_loss(y_test, np.full(len(y_test), y_train.mean()))
+            frequency = np.bincount(y_train) / len(y_train)
             for method, model in ESTIMATORS.items():
                 own = model.fit(train, y_train).predict_proba(test)
+                ratio = np.log(frequency[y_test] / own[np.arange(len(own)), y_test])
                 plain = type(model)()
                 around = CalibratedClassifierCV(plain, cv=5).fit(train, y_train)
                 rows.append(
@@ -86,15 +88,22 @@ def outliers(count, splits):
                         "own": log_loss(y_test, own),
                         "CalibratedClassifierCV": log_loss(y_test, around.predict_proba(test)),
                         "base rate": base,
+                        "variance": ratio.var(ddof=1) / len(ratio),
                     }
                 )
         print(name, flush=True)
     table = pandas.DataFrame(rows)
     print(table.groupby("method", sort=False).mean(numeric_only=True).round(4))
     by_set = table.groupby(["method", "set"], sort=False).mean(numeric_only=True)
-    above = by_set[by_set["own"] >= by_set["base rate"]]
-    print(f"{len(above)} of {len(by_set)} means of a set are not below the base rate")
-    print(above.round(4).to_string())
+    by_set["standard error"] = np.sqrt(by_set.pop("variance") / splits)
+    for method in ("own", "CalibratedClassifierCV"):
+        above = by_set[by_set[method] >= by_set["base rate"]]
+        beyond = above[method] > above["base rate"] + 2 * above["standard error"]
+        print(
+            f"{method}: {len(above)} of {len(by_set)} means of a set are not below the base rate, "
+            f"{beyond.sum()} of them by more than two standard errors"
+        )
+        print(above.round(4).to_string())
 
 
 def main():

@@ -318,6 +318,12 @@ class TestNystroem:
         )
 
 
+def test_equal_samples_are_predicted():
+    model = KernelLCC().fit(np.ones((9, 2)), [0, 1, 1] * 3)
+    assert len(model.support_) == 1
+    np.testing.assert_allclose(model.decision_function(np.ones((2, 2))), 0.0, atol=1e-9)
+
+
 def test_box_form_of_many_samples_is_refused(monkeypatch):
     X, y = noisy(60)
     monkeypatch.setattr(kernel_module, "LARGEST_BOX", 50)

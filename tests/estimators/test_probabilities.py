@@ -243,13 +243,28 @@ def test_two_rows_and_a_wrong_name():
 
 
 def test_sure_of_little_from_few_rows():
-    """Smoothed targets: ten separated rows are no reason for a probability of one in a million."""
+    """Four more samples: ten separated rows are no reason for a probability of one in a million."""
     scores = np.r_[-np.ones(5), np.ones(5)][:, None]
     codes = np.repeat([0, 1], 5)
     unseen = OutOfFoldScores(scores, codes, np.ones(10), np.zeros(10, dtype=int), 2)
     chance = unseen.calibration(1.0).probability(scores)[:, 1]
     np.testing.assert_allclose(chance[5:], 6 / 7, atol=0.01)  # (W + 1) / (W + 2)
     np.testing.assert_allclose(chance[:5], 1 / 7, atol=0.01)
+
+
+def test_no_row_is_certain_and_no_order_is_reversed():
+    rng = np.random.default_rng(0)
+    codes = (np.arange(200) % 4 == 0).astype(int)
+    labels = codes, np.ones(200), np.arange(200) % 5, 2
+    scores = rng.normal(size=(200, 1)) + 3.0 * codes[:, None]
+    scores[:2] = [[-60.0], [60.0]]
+    far = OutOfFoldScores(scores, *labels).calibration(1.0).probability(np.array([[-1e3], [1e3]]))
+    assert 4 / 204 * 0.25 <= far[0, 1] < 0.01
+    assert 4 / 204 * 0.75 <= far[1, 0] < 0.03
+    grid = np.linspace(-3, 3, 9)[:, None]
+    chance = OutOfFoldScores(-scores, *labels).calibration(1.0).probability(grid)[:, 1]
+    np.testing.assert_allclose(chance, 0.25, atol=1e-5)
+    assert np.all(np.diff(chance) > 0)
 
 
 # scikit-learn's own tools

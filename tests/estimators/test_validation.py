@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent import FQCC, LCC, AutoLCC, lcc_path
+from lincent import FQCC, LCC, AutoLCC, RegularizedLCC, lcc_path
 from support.samples import apart, two_classes
 
 X, Y = two_classes(m=40, n=3)
@@ -92,6 +92,18 @@ class TestData:
             labels = pytest.importorskip("pandas").Series(labels, dtype=dtype)
         with pytest.raises(ValueError, match=r"contains NaN: 1 of 40 are missing.* row 3 \(from 0"):
             estimator().fit(X, labels)
+
+    @pytest.mark.parametrize("estimator", [LCC, RegularizedLCC])
+    def test_cells_that_are_no_number(self, estimator):
+        pandas = pytest.importorskip("pandas")
+        missing, text = pandas.DataFrame(X), pandas.DataFrame(X)
+        missing.iloc[3, 1] = np.nan
+        text[1] = "word"
+        date = text.assign(**{"1": pandas.Timestamp("2020-01-01")}).drop(columns=1)
+        date.columns = date.columns.astype(str)
+        for frame in (missing, text, date):
+            with pytest.raises(ValueError, match=r"(NaN|text or dates \().*: fill, .* to AutoLCC"):
+                estimator().fit(frame, Y)
 
     def test_missing_labels(self):
         labels = Y.astype(float)

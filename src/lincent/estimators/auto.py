@@ -133,8 +133,10 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     class_weight : dict, "balanced" or None, default="balanced"
         Costs by which a class is predicted, the one with the largest product of probability and
         cost: with None the most probable one, with "balanced" the one whose probability is largest
-        relative to its frequency. Decision values and probabilities are the same with all costs.
-        A scorer that uses predicted labels may choose another threshold.
+        relative to its frequency. Costs shift the decision values. Probabilities are the same with
+        all costs, up to the four samples that are counted to those of the calibration: their
+        frequencies are inverse to the costs. A scorer that uses predicted labels may choose another
+        threshold.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
     keep_columns : list of str or "all", default=()
@@ -209,8 +211,9 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     choose not among them.
 
     The weights are shrunk towards the mean of the best feature maps: half-way at 200 held-out
-    samples, by a tenth at 600. Leaves are candidates where every class has ten samples, splines up
-    to 200 encoded columns, landmarks beside all columns up to 1,000.
+    samples, by a tenth at 600. Leaves are candidates where every class has ten samples, those of
+    boosted trees up to 2,000 encoded columns, splines up to 200, landmarks beside all columns up to
+    1,000.
 
     Examples
     --------

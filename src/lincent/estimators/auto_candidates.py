@@ -44,9 +44,10 @@ N_LANDMARKS, N_LANDMARKS_JOINT = 300, 800
 """For two classes and for more, where each has a fraction of them.  Half as many in a search."""
 N_CENTERS = 300
 """Local centers of all classes together, at most 30 for each."""
-MAX_SPLINES, MAX_LANDMARKS = 200, 1_000
-"""Splines of every feature, and landmarks beside all features, are candidates up to so many: at
-2,000 samples of 500 features splines took 12 of 20 seconds and had no weight."""
+MAX_SPLINES, MAX_LANDMARKS, MAX_BOOSTED = 200, 1_000, 2_000
+"""Splines of every feature, landmarks beside all features, and boosted trees are candidates up to
+so many: at 2,000 samples of 500 features splines took 12 of 20 seconds and had no weight, and of
+thousands of features, at each of which they look, boosted trees took nearly all the time."""
 LEAST_CLASS = 10
 """Leaves are candidates if every class has so many samples, as trees need some of each; one fold is
 enough if it holds out so many."""
@@ -153,6 +154,8 @@ def suitable_maps(
         unsuitable.add(SPLINES)
     if n_features > MAX_LANDMARKS:
         unsuitable |= {"centers", "landmarks"}
+    if n_features > MAX_BOOSTED:
+        unsuitable.add(BOOSTED.split()[0])
     names = [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
     if class_sizes is None or class_sizes.min() < LEAST_CLASS:
         names = [name for name in names if name not in LEAVES]

@@ -9,10 +9,17 @@ columns of ``decision_function``,
 with s the class frequencies, by weighted maximum likelihood (Newton's method; convex).  The
 classifiers have class-balanced costs and do not know the frequencies; b says how much of them the
 probabilities need.  Between equally frequent classes the most probable one is the predicted one.
-Targets are smoothed: with W_k the weight of class k among n, a sample of k counts as
-(W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other class, which is Platt's rule (1999) for
-n = 2.  Scores are clipped to the range of those seen, or to their 5 and 95 % quantiles in each
-class where that is more likely: single outlying samples would flatten the softmax for all others.
+Scores are clipped to the range of those seen, or to their 5 and 95 % quantiles in each class where
+that is more likely: single outlying samples would flatten the softmax for all others.
+
+No number of samples rules a class out, and one outlying sample far on the wrong side would cost
+more than all others together.  So four samples with the class frequencies q are counted to those
+of total weight W, as Agresti and Coull (1998) do for a proportion:
+
+    (W p + 4 q) / (W + 4)
+
+For two classes of W_k each this is at most (W_k + 1) / (W_k + 2), Platt's (1999) largest target.
+Scores that order the classes the wrong way round give the class frequencies.
 
 Scores are first divided by their scale, the mean distance between the median scores of the two
 sides of a subproblem, because the models of different folds may differ in length.
@@ -27,7 +34,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,18 +59,30 @@ FoldFit = tuple[Any, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Softmax:
-    """A softmax with one slope and an ``offset`` per class, of scores clipped to [low, high]."""
+    """A softmax with one slope and an ``offset`` per class, of scores clipped to [low, high].
+
+    No probability of a class is below its ``floor``.
+    """
 
     slope: float
     offset: np.ndarray
     low: float
     high: float
+    floor: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
     def probability(self, scores: np.ndarray) -> np.ndarray:
         """Return class probabilities; a single column is for the second of two classes."""
         clipped = np.clip(scores, self.low, self.high)
         clipped += LEAK * (scores - clipped)
-        return _softmax(self.slope * by_class(clipped) + self.offset)[0]
+        p = _softmax(self.slope * by_class(clipped) + self.offset)[0]
+        return p * (1.0 - self.floor.sum()) + self.floor
+
+    def with_prior(self, prior: np.ndarray, weight: np.ndarray) -> Softmax:
+        """Return this softmax of samples with these weights, and four more.
+
+        ``prior`` is proportional to the frequencies of the classes among the latter.
+        """
+        return replace(self, floor=4.0 / (float(weight.sum()) + 4.0) * prior / prior.sum())
 
 
 @dataclass(frozen=True)
@@ -99,9 +118,7 @@ def _softmax(z: np.ndarray, axis: int = 1) -> tuple[np.ndarray, np.ndarray]:
 # Fitting.
 
 
-def fit_robust_softmax(
-    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, *, smooth: bool = False
-) -> Softmax:
+def fit_robust_softmax(scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Softmax:
     """Fit the softmax to all scores and to clipped ones, and return the more likely of the two."""
     sides = [codes == code for code in np.unique(codes)]
     ends = np.array(
@@ -113,9 +130,7 @@ def fit_robust_softmax(
     )
     # Zero, the threshold between two equally frequent classes, is never clipped.
     bounds = min(0.0, float(ends[:, 0].min())), max(0.0, float(ends[:, 1].max()))
-    fits = [
-        fit_softmax(scores, codes, weight, smooth=smooth, bounds=each) for each in (None, bounds)
-    ]
+    fits = [fit_softmax(scores, codes, weight, each) for each in (None, bounds)]
     best = max(fits, key=lambda fit: weight @ _log_probability(fit, scores, codes))
     if scores.shape[1] > 1 or best.slope <= 0.0:
         return best
@@ -133,14 +148,9 @@ def fit_softmax(
     scores: np.ndarray,
     codes: np.ndarray,
     weight: np.ndarray,
-    *,
-    smooth: bool = False,
     bounds: tuple[float, float] | None = None,
 ) -> Softmax:
-    """Fit the softmax to out-of-fold scores.
-
-    ``smooth``: with smoothed targets; ``bounds``: clip the scores, by default to their range.
-    """
+    """Fit the softmax to out-of-fold scores, clipped to ``bounds`` or to their range."""
     scores = np.asarray(scores, dtype=np.float64)
     low, high = bounds or (float(scores.min()), float(scores.max()))
     # Classes first: sums over them are fast.
@@ -149,12 +159,7 @@ def fit_softmax(
     fraction = weight / weight.sum()
     count = np.bincount(codes, fraction, n)
     frequency = np.log(np.maximum(count, 1e-12) * n)
-    target = np.eye(n)  # a column for each class
-    if smooth:
-        total = np.bincount(codes, weight, n) + n
-        target = np.where(target > 0, 1 - (n - 1) / total, 1 / total)
-    sums = np.array([np.bincount(codes, fraction * row, n) for row in scores])
-    wanted = np.array([(target * sums).sum(), frequency @ target @ count])
+    wanted = np.array([fraction @ scores[codes, np.arange(m)], frequency @ count])
     # An L2 term on a and b; it matters only where the likelihood has no maximum.
     shrink = 1e-3 / max(float(weight.sum()), 1.0)
     size = max(1, BLOCK_ENTRIES // n)
@@ -165,7 +170,6 @@ def fit_softmax(
         hessian = shrink * np.eye(2)
         for block in (slice(start, start + size) for start in range(0, m, size)):
             x, share = scores[:, block], fraction[block]
-            # log p is target.z - log sum exp z
             p, normalizer = _softmax(at[0] * x + (at[1] * frequency)[:, None], axis=0)
             means = np.stack([(p * x).sum(axis=0), frequency @ p])
             loss += float(share @ normalizer)
@@ -248,8 +252,11 @@ class OutOfFoldScores:
             )
         scores, codes, weight = self.scores[kept], self.codes[kept], self.weight[kept]
         columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
-        softmax = fit_robust_softmax(columns, codes, weight, smooth=True)
-        return Calibration(softmax, scale, self.strategy)
+        softmax = fit_robust_softmax(columns, codes, weight)
+        frequency = np.bincount(codes, weight, self.n_classes) / weight.sum()
+        if softmax.slope <= 0.0:  # no probability falls as its score grows: what is left
+            softmax = replace(softmax, slope=LEAK, offset=np.log(np.maximum(frequency, 1e-12)))
+        return Calibration(softmax.with_prior(frequency, weight), scale, self.strategy)
 
 
 def score_scale(
@@ -323,8 +330,8 @@ def warn_if_uninformative(
     kept = (weight > 0) & np.isfinite(probabilities).all(axis=1)
     if not kept.any():
         return
+    frequency = np.bincount(codes, weight, probabilities.shape[1]) / weight.sum()
     p, codes, weight = probabilities[kept], codes[kept], weight[kept] / weight[kept].sum()
-    frequency = np.bincount(codes, weight, p.shape[1])
     loss, base = (
         -float(weight @ np.log(np.maximum(own, 1e-12)))
         for own in (p[np.arange(len(p)), codes], frequency[codes])

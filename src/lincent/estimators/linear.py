@@ -124,7 +124,7 @@ class SolverMixin:
         warnings.warn(
             f"The optimum is not certified ({problem.name}): {cause} at a relative duality gap of "
             f"{answer.relative_gap:.1e} (tol {self.tol:g}). The model is usable; its objective is "
-            f"within {answer.gap:.3g} of the optimum.",
+            f"within {answer.gap:.3g} of the optimum. Features of one scale are solved best.",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -7,8 +7,7 @@ below with its own.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
 
@@ -22,7 +21,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.solvers.lp.dispatch import SOLVERS
 from lincent.sources.source import Kind, in_memory, kind_of, package_of, to_numpy
-from lincent.tables.encoder import is_missing
+from lincent.tables.encoder import is_missing, one_number_per_cell
 
 Strategy: TypeAlias = Literal["ovr", "ovo"]
 Calibrated: TypeAlias = Literal["sigmoid"] | None
@@ -125,28 +124,14 @@ def check_convertible(y: Any, name: str = "y") -> None:
         raise ValueError(f"{name} has a label that ends in the byte 0, which NumPy drops.")
 
 
-@contextmanager
-def one_number_per_cell() -> Iterator[None]:
-    """Turn errors about lists, huge integers and complex numbers in X into a short message."""
-    try:
-        yield
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, OverflowError) or "with a sequence" in str(error):
-            raise ValueError(
-                "X has a cell with a list, or an integer beyond 1.8e308: give one number per cell."
-            ) from error
-        if str(error).startswith("Complex data"):  # scikit-learn adds the data
-            raise ValueError("Complex data not supported: give real numbers.") from error
-        raise
-
-
 def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
     """Raise scikit-learn's error where X is not finite, which the class centers show.
 
     They are sums over all entries; this saves a pass over X.
     """
     if not np.isfinite(centers).all():
-        assert_all_finite(X, input_name="X", estimator_name=name)
+        with one_number_per_cell():
+            assert_all_finite(X, input_name="X", estimator_name=name)
 
 
 def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

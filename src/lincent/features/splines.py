@@ -78,6 +78,8 @@ class ColumnCurve:
 
     def factors(self, smoothing: float) -> np.ndarray:
         """Return the factor of each term for a smoothing parameter."""
+        if not len(self.roughness):  # thousands of columns are lines
+            return np.ones(self.width)
         bends = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
         return np.concatenate([[1.0], bends, np.ones(len(self.levels))])
 

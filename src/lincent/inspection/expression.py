@@ -403,7 +403,8 @@ def probabilities(model: Any, scores: Expr) -> Expr:
     scores = clipped.scale(1.0 - LEAK) + scores.scale(LEAK)
     if len(softmax.offset) == 2:
         scores = scores.affine(np.array([[-0.5, 0.5]]))
-    return scores.scale(softmax.slope, softmax.offset).apply("softmax")
+    p = scores.scale(softmax.slope, softmax.offset).apply("softmax")
+    return p.scale(1.0 - softmax.floor.sum(), softmax.floor)
 
 
 # Values: scores and contributions of encoded rows.

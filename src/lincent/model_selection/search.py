@@ -267,7 +267,7 @@ def make_cv_results(
 def warn_uncertified(what: str) -> None:
     """Warn of solutions without a certificate to ``tol``."""
     warnings.warn(
-        f"{what} to tol: give a larger time_limit or max_iter, or a larger tol.",
+        f"{what} to tol: scale the features, or give a larger time_limit, max_iter or tol.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -346,7 +346,8 @@ def select(
     subset = labels.subset(samples)
     blend = best_blend(own, values[complete], subset, count, criterion.separate)
     scores = blend.scores(own)
-    calibrator = final_calibrator(scores, subset)
+    # This prior keeps the class of the largest probability times cost.
+    calibrator = final_calibrator(scores, subset).with_prior(1.0 / criterion.costs, subset.weight)
     nested, nested_score = nested_scores(own, subset, parts, criterion, count, calibrator)
     return Selection(
         candidates,
@@ -389,7 +390,7 @@ def select_few(
         first.append(rest[int(np.argmax(gains))])
     blend = blend_members(candidates, first, separate, labels)
     scores = blend.scores(candidates)
-    calibrator = final_calibrator(scores, labels)
+    calibrator = final_calibrator(scores, labels).with_prior(1.0 / criterion.costs, labels.weight)
     keys = [(one.feature_map, one.C) for one in selection.candidates]
     positions = [keys.index((candidates[k].feature_map, candidates[k].C)) for k in blend.chosen]
     return replace(

@@ -55,10 +55,14 @@ class NystroemMap:
     basis: Matrix
 
     @classmethod
-    def of(cls, kernel: Kernel, landmarks: Any, between: Matrix) -> NystroemMap:
-        """Return the map of these landmarks; ``between`` is the kernel between them."""
+    def of(cls, kernel: Kernel, landmarks: Any, between: Matrix, least: float = 0.0) -> NystroemMap:
+        """Return the map of these landmarks; ``between`` is the kernel between them.
+
+        Coordinates of an eigenvalue up to ``least`` are left out.
+        """
         values, vectors = np.linalg.eigh(between)
-        kept = values > 1e-12 * max(float(values[-1]), 0.0)  # smaller ones carry no digits
+        # Smaller ones carry no digits.
+        kept = values > max(1e-12 * float(values[-1]), min(least, 0.5 * float(values[-1])), 0.0)
         return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
 
     @property

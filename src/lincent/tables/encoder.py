@@ -12,7 +12,8 @@ The package has no other encoder: estimators that take frames use it, and so do 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -27,6 +28,10 @@ from lincent.tables.weighted import check_magnitude, check_weights, mean_and_dev
 MOST_CATEGORIES = 30  # the indicators of further categories are all zero
 LEAST_MISSING = 0.01  # fraction of missing numbers from which on there is an indicator
 MISSING = "(missing)"
+REMEDY = (
+    "fill, encode or leave out these cells, or give a data frame to AutoLCC or AdditiveLCC, which "
+    "take missing values and categories"
+)
 
 
 @dataclass(frozen=True)
@@ -372,6 +377,26 @@ class NamedColumns:
         ]
 
 
+@contextmanager
+def one_number_per_cell() -> Iterator[None]:
+    """Turn errors about cells of X that are no number into a short message with the remedy."""
+    try:
+        yield
+    except (ValueError, OverflowError, np.exceptions.DTypePromotionError) as error:
+        if "contains NaN" in str(error):  # scikit-learn names estimators of its own
+            raise ValueError(f"Input X contains NaN: {REMEDY}.") from error
+        if "could not convert" in str(error) or isinstance(error, TypeError):
+            reason = str(error).split(". ")[0]
+            raise ValueError(f"X has text or dates ({reason}): {REMEDY}.") from error
+        if isinstance(error, OverflowError) or "with a sequence" in str(error):
+            raise ValueError(
+                "X has a cell with a list, or an integer beyond 1.8e308: give one number per cell."
+            ) from error
+        if str(error).startswith("Complex data"):  # scikit-learn adds the data
+            raise ValueError("Complex data not supported: give real numbers.") from error
+        raise
+
+
 def named_columns(
     estimator: Any, X: Any, categorical_features: Any, *, reset: bool
 ) -> NamedColumns:
@@ -389,7 +414,8 @@ def named_columns(
             )
         return frame_columns(X, categorical_features)
     types = [np.float64, np.float32]
-    X = validate_data(estimator, X, reset=reset, dtype=types, ensure_all_finite="allow-nan")
+    with one_number_per_cell():
+        X = validate_data(estimator, X, reset=reset, dtype=types, ensure_all_finite="allow-nan")
     names = [f"x{j}" for j in range(X.shape[1])]
     by_type = [False] * len(names)
     return NamedColumns(X, names, select_categorical(categorical_features, names, by_type))

@@ -126,8 +126,8 @@ def solve(
             break  # other solvers are faster where many rows matter
         if many > 0.7:
             chosen[:] = True
-        # With so few violated the round that follows is solved to the end.
-        tol = min(tol, gap) * BELOW_GAP if count > 5 else least
+        # With so few violated, or no others, the round that follows is solved to the end.
+        tol = min(tol, gap) * BELOW_GAP if count > 5 and not chosen.all() else least
     beta, alpha, t = np.zeros(n) if bounds.primal is None else bounds.primal, np.zeros(m), 0.0
     if bounds.dual is not None:
         index, weights, t = bounds.dual
