@@ -68,7 +68,7 @@ from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.tabular import TableClassifier
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.similarity import RBFFeatures
-from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
+from lincent.features.splines import LEAST_SPREAD, RANKED, ColumnCurve, IncreasingCurve
 from lincent.features.tree_leaves import Trees
 from lincent.sources.source import Kind, kind_of
 from lincent.tables.encoder import TableEncoder
@@ -244,8 +244,22 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
     return add_up(parts).scale(1.0, constant)
 
 
+def equalized(curves: Sequence[Curve], Z: Expr) -> Expr:
+    """Describe ``ColumnCurve.equalized`` of all columns."""
+    columns = []
+    for j, curve in enumerate(curves):
+        column = Z.take(j)
+        if isinstance(curve, ColumnCurve) and len(curve.rises):
+            steps = Z.take(*[j] * len(curve.rises)).scale(1.0, -curve.edges[:-1])
+            ranks = steps.scale(1.0 / np.diff(curve.edges)).clip(0.0, 1.0)
+            column = column.scale(1.0 - RANKED) + ranks.affine(curve.rises[:, None])
+        columns.append(column)
+    return concat(*columns)
+
+
 def additive(terms: Terms, Z: Expr, coef: np.ndarray) -> Expr:
     """Describe terms(Z) coef: shape functions, and products of the features of pairs."""
+    Z = equalized(terms.curves, Z)
     owner = np.repeat(terms.sources, [curve.width for curve in terms.curves])
     parts = [shape_functions(terms.curves, terms.smoothing, Z, coef[: len(owner)])]
     factors: dict[int, tuple[Expr, int]] = {}  # the features of a column in products
