@@ -19,6 +19,11 @@ smoothings and C therefore alternates (``AdditiveRows.alternating_path``),
 
 each solve starts from its neighbor, and the Gram matrix is rescaled (``solvers.newton.joint``).
 
+The best candidates are averaged (``model_selection.selection.greedy_mean``).  For the same reason a
+mean of models of several smoothings and C is one coefficient vector on the features of one of them,
+and those with fewer pairs have the first pairs of those with more.  Pairs are tried with a single
+smoothing: their products are no multiples of each other.
+
 The band of a shape function comes from the Bayesian bootstrap: a weight w becomes a gamma variate
 of shape w, the sum of w exponential ones, so that sample weights are frequency weights here, too.
 All draws are solved at once, next to the solved problem.
@@ -292,11 +297,7 @@ class AdditiveProblem:
 
 
 class Member(NamedTuple):
-    """A candidate of the mean model: its terms, C, and the weight of its scores.
-
-    It has the first pairs of those of the mean, and, where it has pairs, the smoothing of the mean:
-    products of features are no multiples of those of another smoothing.
-    """
+    """A candidate of the mean model: its terms, C, and the weight of its scores."""
 
     terms: Terms
     C: float
@@ -304,11 +305,10 @@ class Member(NamedTuple):
 
     def widened(self, rules: np.ndarray, terms: Terms) -> np.ndarray:
         """Return coefficients of its features as those of the mean."""
-        own = self.terms.factors
-        out = np.zeros((terms.width + 1, rules.shape[1]))
-        out[: len(own)] = rules[:-1] * (own / terms.factors[: len(own)])[:, None]
-        out[-1] = rules[-1]
-        return out
+        factors = self.terms.factors
+        own = rules[:-1] * (factors / terms.factors[: len(factors)])[:, None]
+        none = np.zeros((terms.width - len(own), rules.shape[1]))
+        return np.concatenate([own, none, rules[-1:]])
 
 
 class AdditiveRows:
@@ -531,9 +531,8 @@ class AdditiveModel(BaseEstimator):
 
         # Terms have mean zero over the training samples; their means are in the intercept.
         seen = sample.seen_by(terms)
-        solutions, self._means = sample.fit(members), seen.means()
-        of_sample, rules = solutions, mean(solutions)
-        own = rules
+        solutions = of_sample = sample.fit(members)
+        rules, self._means = mean(solutions), seen.means()
         if whole is not sample.rows:
             if isinstance(whole, TrainingRows):
                 every = replace(sample, rows=whole)
@@ -541,8 +540,8 @@ class AdditiveModel(BaseEstimator):
             else:
                 given = whole, sample.costs, sample.limits
                 jobs = [
-                    partial(fit_in_place, *given, member.terms, [member.C], [one.rules])
-                    for member, one in zip(members, solutions, strict=True)
+                    partial(fit_in_place, *given, own.terms, [own.C], [one.rules])
+                    for own, one in zip(members, of_sample, strict=True)
                 ]
                 solutions = [solution for [solution] in whole.each(jobs, None)]
                 self._means = whole.feature_means(terms)
@@ -552,7 +551,7 @@ class AdditiveModel(BaseEstimator):
                 rows, n_classes = sample.rows, len(self.classes_)
                 now, then = (
                     score_scale(seen.features @ coef[:-1], rows.codes, rows.weight, n_classes)
-                    for coef in (rules, own)
+                    for coef in (rules, mean(of_sample))
                 )
                 self._calibration = replace(self._calibration, scale=now / then)
                 self.out_of_fold_scores_ *= now / then
@@ -696,7 +695,8 @@ class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
     value); their sum is the score. The coefficients are those of RegularizedLCC on the spline
-    features, with a certificate.
+    features, with a certificate. Splines are those of an equalized column: its values, moved
+    towards their ranks, so that the curves of skewed columns bend where the samples are.
 
     Parameters
     ----------
@@ -819,6 +819,8 @@ class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
 class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
 
+    The model is a weighted mean of the best candidates, which is again a sum of shape functions.
+
     Parameters
     ----------
     interactions : int or "auto", default="auto"
@@ -869,19 +871,19 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     classes_ : ndarray of shape (n_classes,)
         The class labels.
     C_, smoothing_ : float
-        The selected values.
+        Those of the best candidate.
     cv_results_ : dict of arrays
         ``params`` (``C``, ``smoothing`` and ``interactions``), ``mean_test_score`` (of the pooled
-        out-of-fold scores) and ``rank_test_score`` of every candidate.
+        out-of-fold scores), ``rank_test_score`` and ``weight`` in the model of every candidate.
     best_index_, best_params_, best_score_ : int, dict, float
-        The selected candidate; ``AdditiveLCC(**best_params_)`` fits it alone.
+        The best candidate; ``AdditiveLCC(**best_params_)`` fits it alone.
     term_names_ : ndarray of shape (n_terms,)
         The columns, then the pairs.
     feature_importances_ : ndarray of shape (n_features,)
         Mean absolute contribution of each column to the score over the training samples; the
         contribution of a pair counts half for each of its columns; of sum one.
     objective_, dual_objective_, duality_gap_ : float
-        The certificate of the rule.
+        The certificate: sums over the candidates with weight, and their largest relative gap.
     n_iter_ : int
         Number of Newton steps.
     out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
@@ -895,6 +897,13 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     See Also
     --------
     AdditiveLCC : One candidate, fitted once.
+
+    Notes
+    -----
+    The weights are those of a greedy selection with replacement among the ten best candidates by
+    ``scoring``, on the out-of-fold log loss of the mean: four have a weight, as a rule. Each of
+    them is fitted to all samples. The band of ``shape`` is that of the candidate with the largest
+    weight, about the curve of the mean.
 
     Examples
     --------
@@ -950,24 +959,21 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
         first = params[max(range(len(params)), key=rank)]
         automatic = isinstance(self.interactions, str)
         n_columns = int(terms.sources[-1]) + 1
-        n_pairs = 0 if automatic else int(self.interactions)
+        n_pairs = min(10, n_columns // 2) if n_columns <= COLUMNS_FOR_PAIRS else 0
+        n_pairs = n_pairs if automatic else int(self.interactions)
         most = min(MOST_PAIRS, n_columns * (n_columns - 1) // 2)
-        if automatic and n_columns <= COLUMNS_FOR_PAIRS:
-            n_pairs = min(10, n_columns // 2)
         while n_pairs and not problem.limits.out_of_time():
             reached = max(values)
             evaluate([first["smoothing"]], n_pairs, first["C"])
             rising = automatic and max(values) > reached and n_pairs < most
             n_pairs = min(2 * n_pairs, most) if rising else 0
         every = range(len(params))
-        with_pairs = [k for k in every if params[k]["interactions"]]
-        eligible = every if automatic or not with_pairs else with_pairs
-        chosen = sorted(eligible, key=rank, reverse=True)[:MOST_MEMBERS]
-        self.best_index_ = chosen[0]
-        self.best_params_ = params[self.best_index_]
-        self.best_score_ = float(values[self.best_index_])
-        self.C_, self.smoothing_ = self.best_params_["C"], self.best_params_["smoothing"]
-        kept = np.flatnonzero(np.isfinite(scores[chosen[0]][:, 0]))
+        with_pairs = [k for k in every if automatic or params[k]["interactions"]]
+        chosen = sorted(with_pairs or every, key=rank, reverse=True)[:MOST_MEMBERS]
+        self.best_index_ = best = chosen[0]
+        self.best_params_, self.best_score_ = params[best], float(values[best])
+        self.C_, self.smoothing_, _ = params[best].values()
+        kept = np.flatnonzero(np.isfinite(scores[best][:, 0]))
         weights = np.zeros(len(params))
         weights[chosen] = greedy_mean([scores[k][kept] for k in chosen], labels.subset(kept))
         self.cv_results_ = make_cv_results(params, np.array(values), weight=weights)

@@ -39,7 +39,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -55,8 +54,8 @@ from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 LEAST_SPREAD = 0.05
 """Indicators are centered, and scaled as if their value had at least this frequency."""
 RANKED, RANK_EDGES = 0.7, 17
-"""The fraction of ranks in an equalized column, and the quantiles through which they go: on
-development tables AUC is 0.3 points larger with it, most where columns are skewed."""
+"""The fraction of ranks in an equalized column, and the number of quantiles through which they go:
+of 0.5, 0.7 and 0.85 the best on development tables; 33 quantiles are no better."""
 OUTER = 0.02
 """The outer knots are at this quantile and at one minus it: outliers are on the linear part."""
 
@@ -73,9 +72,8 @@ class ColumnCurve:
     roughness: np.ndarray = field(default_factory=partial(np.empty, 0))
     levels: np.ndarray = field(default_factory=partial(np.empty, 0))
     shares: np.ndarray = field(default_factory=partial(np.empty, 0))
-    edges: np.ndarray = field(default_factory=partial(np.empty, 0))
-    rises: np.ndarray = field(default_factory=partial(np.empty, 0))
-    """By how much the ranks of an equalized column rise between two edges."""
+    ranks: np.ndarray = field(default_factory=partial(np.empty, (3, 0)))
+    """Of an equalized column: by how much ranks rise from one value to another, in columns."""
 
     @property
     def width(self) -> int:
@@ -97,11 +95,11 @@ class ColumnCurve:
 
     def equalized(self, column: Any) -> Any:
         """Return the values, moved towards their ranks if the column is equalized."""
-        if not len(self.rises):
+        if not self.ranks.size:
             return column
         out = (1.0 - RANKED) * column
-        for (low, high), rise in zip(pairwise(self.edges.tolist()), self.rises, strict=True):
-            out += float(rise) * ((column - low) / (high - low)).clip(0.0, 1.0)
+        for low, high, rise in self.ranks.T.tolist():
+            out += rise * ((column - low) / (high - low)).clip(0.0, 1.0)
         return out
 
     def values(self, column: Any, smoothing: float) -> Any:
@@ -188,7 +186,7 @@ def learn_curve(
         edges = np.unique(quantiles(column, weight, np.linspace(0, 1, RANK_EDGES)))
         ranks = (np.cumsum(masses) - masses / 2)[np.searchsorted(levels, edges)]
         scale = RANKED * deviation / _moments(np.interp(column, edges, ranks), share)[1]
-        line = replace(line, edges=edges, rises=scale * np.diff(ranks))
+        line = replace(line, ranks=np.stack([edges[:-1], edges[1:], scale * np.diff(ranks)]))
         column = line.equalized(column)
         mean, deviation = _moments(column, share)
         line = replace(line, mean=mean, deviation=deviation)

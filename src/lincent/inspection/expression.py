@@ -249,10 +249,10 @@ def equalized(curves: Sequence[Curve], Z: Expr) -> Expr:
     columns = []
     for j, curve in enumerate(curves):
         column = Z.take(j)
-        if isinstance(curve, ColumnCurve) and len(curve.rises):
-            steps = Z.take(*[j] * len(curve.rises)).scale(1.0, -curve.edges[:-1])
-            ranks = steps.scale(1.0 / np.diff(curve.edges)).clip(0.0, 1.0)
-            column = column.scale(1.0 - RANKED) + ranks.affine(curve.rises[:, None])
+        if isinstance(curve, ColumnCurve) and curve.ranks.size:
+            low, high, rise = curve.ranks
+            steps = Z.take(*[j] * len(low)).standardize(low, high - low).clip(0.0, 1.0)
+            column = column.scale(1.0 - RANKED) + steps.affine(rise[:, None])
         columns.append(column)
     return concat(*columns)
 
