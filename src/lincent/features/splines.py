@@ -173,10 +173,8 @@ def learn_curve(
     if deviation <= 1e-12 * max(abs(mean), 1e-300):
         return ColumnCurve(mean, 1.0)
     line = ColumnCurve(mean, deviation)
-    if n_knots < 3:
-        return line
     levels, place = np.unique(column, return_inverse=True)
-    if len(levels) == 2:
+    if n_knots < 3 or len(levels) == 2:
         return line
     if len(levels) <= 8:  # indicators: a curve through so few values has no more terms
         shares = np.bincount(place.reshape(-1), weights=share)

@@ -246,14 +246,12 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
 
 def equalized(curves: Sequence[Curve], Z: Expr) -> Expr:
     """Describe ``ColumnCurve.equalized`` of all columns."""
-    columns = []
+    columns = [Z.take(j) for j in range(len(curves))]
     for j, curve in enumerate(curves):
-        column = Z.take(j)
         if isinstance(curve, ColumnCurve) and curve.ranks.size:
             low, high, rise = curve.ranks
             steps = Z.take(*[j] * len(low)).standardize(low, high - low).clip(0.0, 1.0)
-            column = column.scale(1.0 - RANKED) + steps.affine(rise[:, None])
-        columns.append(column)
+            columns[j] = columns[j].scale(1.0 - RANKED) + steps.affine(rise[:, None])
     return concat(*columns)
 
 
