@@ -46,7 +46,7 @@ same columns](../images/readable.svg)
 
 Where AdditiveLCCCV has more to offer: a fit takes a small part of the time; classes count the same
 unless told otherwise, where EBM has no class weights and its hard labels follow the larger class;
-the optimum is proved (`duality_gap_`); curves are smooth and go on in straight lines beyond the
+the optimum is proved (`duality_gap_`); curves have no jumps and go on in straight lines beyond the
 data; pairs of columns join only where cross-validation is better with them.
 
 Where EBM has: its steps follow jumps in a column that a smooth curve rounds off; it draws pairs as

@@ -119,7 +119,9 @@ def test_pairs_are_found():
     assert model.term_names_[-1] == "x1 & x3"
     assert model.score(X, y) > 0.9
     assert AdditiveLCC().fit(X, y).score(X, y) < 0.7
-    assert len(AdditiveLCCCV().fit(X, y)._terms.pairs) == 2  # "auto": half of the columns
+    automatic = AdditiveLCCCV().fit(X, y)
+    assert automatic._terms.pairs[0] == (1, 3)
+    assert np.unique(automatic.cv_results_["param_interactions"])[1] == 2  # half of the columns
     assert AdditiveLCCCV(interactions=0).fit(X, y)._terms.pairs == []
 
 

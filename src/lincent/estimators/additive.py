@@ -19,6 +19,11 @@ smoothings and C therefore alternates (``AdditiveRows.alternating_path``),
 
 each solve starts from its neighbor, and the Gram matrix is rescaled (``solvers.newton.joint``).
 
+The best candidates are averaged (``model_selection.selection.greedy_mean``).  For the same reason a
+mean of models of several smoothings and C is one coefficient vector on the features of one of them,
+and those with fewer pairs have the first pairs of those with more.  Pairs are tried with a single
+smoothing: their products are no multiples of each other.
+
 The band of a shape function comes from the Bayesian bootstrap: a weight w becomes a gamma variate
 of shape w, the sum of w exponential ones, so that sample weights are frequency weights here, too.
 All draws are solved at once, next to the solved problem.
@@ -33,9 +38,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, pairwise, product
+from itertools import chain, groupby, pairwise, product
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -72,6 +77,7 @@ from lincent.features.splines import (
 from lincent.model_selection.folds import Split, calibration_folds, make_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import make_cv_results, store_gaps
+from lincent.model_selection.selection import greedy_mean
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
@@ -87,11 +93,16 @@ from lincent.sources.source import dense_rows, is_streamed, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, merged, quantiles
 
 FOLDS = 4
+COSTS_OF_MANY = 10.0 ** np.arange(1.0, 5.0)
+"""Candidates for the total cost of more than two classes; those of AutoLCC begin at 10^1.75, which
+was the best one on 8 of 14 splits of development tables."""
 SMOOTHINGS = (0.01, 0.1, 1.0)
 MOST_PAIRS = 40
 """Twice as many pairs are tried, up to this number, as long as the score rises."""
 COLUMNS_FOR_PAIRS = 200
 """With more columns no pairs are tried: there are thousands."""
+MOST_MEMBERS = 10
+"""Candidates, the best ones, among which the members of the mean are selected."""
 LEADING = 3
 """Features of each column in the products of a pair: the smoothest ones."""
 BOUND = 3.0
@@ -137,7 +148,7 @@ class Terms:
             if sign:
                 curves.append(learn_increasing(column, counts, max(n_knots, 3), float(sign)))
             else:
-                curves.append(learn_curve(column, counts, n_knots))
+                curves.append(learn_curve(column, counts, n_knots, equalize=True))
         return cls(curves, sources, 0.0, [])
 
     @property
@@ -241,6 +252,14 @@ class AdditiveProblem:
         """Return the samples with the features of these terms."""
         return AdditiveRows(self, terms, terms.apply(self.rows.Z))
 
+    def fit(self, members: Sequence[Member]) -> list[JointSolution]:
+        """Fit the members, in their order."""
+        solutions: list[JointSolution] = []
+        for _, group in groupby(members, lambda one: (one.terms.smoothing, len(one.terms.pairs))):
+            same = list(group)
+            solutions += self.seen_by(same[0].terms).path([one.C for one in same])
+        return solutions
+
     def out_of_fold(
         self,
         rows: TrainingRows,
@@ -278,6 +297,21 @@ class AdditiveProblem:
 
         run_jobs([partial(fit_fold, k, *fold) for k, fold in enumerate(folds)], self.n_jobs)
         return out
+
+
+class Member(NamedTuple):
+    """A candidate of the mean model: its terms, C, and the weight of its scores."""
+
+    terms: Terms
+    C: float
+    weight: float = 1.0
+
+    def widened(self, rules: np.ndarray, terms: Terms) -> np.ndarray:
+        """Return coefficients of its features as those of the mean."""
+        factors = self.terms.factors
+        own = rules[:-1] * (factors / terms.factors[: len(factors)])[:, None]
+        none = np.zeros((terms.width - len(own), rules.shape[1]))
+        return np.concatenate([own, none, rules[-1:]])
 
 
 class AdditiveRows:
@@ -420,7 +454,7 @@ class AdditiveModel(BaseEstimator):
     """Terms, scores and shape functions of AdditiveLCC and AdditiveLCCCV.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and choose these
-    in ``_select``: it returns the terms, with smoothing and pairs, and C.
+    in ``_select``: it returns the terms, with smoothing and pairs, and the members of a mean.
     """
 
     _: KW_ONLY
@@ -464,8 +498,8 @@ class AdditiveModel(BaseEstimator):
             )
         signs, sources = signs[self._used], self._encoder.sources
         terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, signs)
-        terms, C = self._select(sample, terms, given, seed)
-        self._store_solution(whole, sample, terms, C, seed)
+        terms, members = self._select(sample, terms, given, seed)
+        self._store_solution(whole, sample, terms, members, seed)
         if self.probability is not None and is_streamed(X):  # samples without an index in X
             del self.out_of_fold_scores_, self.out_of_fold_probabilities_
 
@@ -491,51 +525,63 @@ class AdditiveModel(BaseEstimator):
         whole: TrainingRows | RemoteTraining,
         sample: AdditiveProblem,
         terms: Terms,
-        C: float,
+        members: Sequence[Member],
         seed: int,
     ) -> None:
+        def mean(solutions: Sequence[JointSolution]) -> np.ndarray:
+            pairs = zip(members, solutions, strict=True)
+            return np.asarray(sum(own.weight * own.widened(one.rules, terms) for own, one in pairs))
+
         # Terms have mean zero over the training samples; their means are in the intercept.
-        seen = sample.seen_by(terms)
-        solution, self._means = seen.path([C])[0], seen.means()
-        own = solution.rules
-        if whole is not sample.rows:
+        rows, seen = sample.rows, sample.seen_by(terms)
+        solutions = of_sample = sample.fit(members)
+        rules, self._means = mean(solutions), seen.means()
+        if whole is not rows:
             if isinstance(whole, TrainingRows):
-                every = replace(sample, rows=whole).seen_by(terms)
-                solution, self._means = every.path([C])[0], every.means()
+                every = replace(sample, rows=whole)
+                solutions, self._means = every.fit(members), every.seen_by(terms).means()
             else:
-                limits = sample.limits
-                [solution] = fit_in_place(whole, sample.costs, limits, terms, [C], [own])
+                given = whole, sample.costs, sample.limits
+                jobs = [
+                    partial(fit_in_place, *given, own.terms, [own.C], [one.rules])
+                    for own, one in zip(members, of_sample, strict=True)
+                ]
+                solutions = [solution for [solution] in whole.each(jobs, None)]
                 self._means = whole.feature_means(terms)
+            rules = mean(solutions)
             if self.probability is not None:
                 # With the same C, scores of more samples are larger than those calibrated on.
-                rows, n_classes = sample.rows, len(self.classes_)
+                n_classes = len(self.classes_)
                 now, then = (
-                    score_scale(seen.features @ rules[:-1], rows.codes, rows.weight, n_classes)
-                    for rules in (solution.rules, own)
+                    score_scale(seen.features @ coef[:-1], rows.codes, rows.weight, n_classes)
+                    for coef in (rules, mean(of_sample))
                 )
                 self._calibration = replace(self._calibration, scale=now / then)
                 self.out_of_fold_scores_ *= now / then
         self._terms = terms
-        self._coef = solution.rules[:-1]
-        offset = solution.rules[-1]
+        self._coef, offset = rules[:-1], rules[-1]
         if len(offset) > 1:  # a constant for all classes changes no prediction
             offset = offset - offset.mean()
         self._intercept = offset + self._means @ self._coef
-        drawn = seen.band(C, own, 20, seed) - own
+        # The band of the mean is about that of its largest member.
+        k = int(np.argmax([member.weight for member in members]))
+        main, begin = members[k], of_sample[k].rules
+        drawn = sample.seen_by(main.terms).band(main.C, begin, 20, seed) - begin
         # Coefficients of a sample vary more than those of all samples, by the root of its weight.
         fraction = float(sample.rows.weight.sum()) / float(whole.totals.sum())
-        self._resampled = (solution.rules + np.sqrt(fraction) * drawn)[:, :-1]
+        drawn = np.sqrt(fraction) * np.array([main.widened(one, terms) for one in drawn])
+        self._resampled = (rules + drawn)[:, :-1]
         names = [column.name for column in self._encoder.columns_]
         pairs = [f"{names[a]} & {names[b]}" for a, b in terms.pairs]
         self.term_names_ = np.array([*names, *pairs], dtype=object)
-        rows = sample.rows
         self.feature_importances_ = np.zeros(self.n_features_in_)
         self.feature_importances_[self._used] = self._importances(seen.features, rows.weight)
-        levels = np.array([0.01, 0.99])
-        self._range = np.array([quantiles(column, rows.weight, levels) for column in rows.Z.T])
-        self.objective_ = float(solution.objective.sum())
-        self.dual_objective_ = float(solution.bound.sum())
-        store_gaps(self, solution.relative_gap.tolist(), [solution.iterations], "The optimum")
+        ends = np.array([0.01, 0.99])
+        self._range = np.array([quantiles(column, rows.weight, ends) for column in rows.Z.T])
+        self.objective_ = float(sum(one.objective.sum() for one in solutions))
+        self.dual_objective_ = float(sum(one.bound.sum() for one in solutions))
+        gaps = [float(one.relative_gap.max()) for one in solutions]
+        store_gaps(self, gaps, [one.iterations for one in solutions], "The optimum")
 
     def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the share of each column in the mean absolute contributions of the terms."""
@@ -651,7 +697,8 @@ class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
     value); their sum is the score. The coefficients are those of RegularizedLCC on the spline
-    features, with a certificate.
+    features, with a certificate. Splines are those of an equalized column: its values, moved
+    towards their ranks, so that the curves of skewed columns bend where the samples are.
 
     Parameters
     ----------
@@ -755,7 +802,7 @@ class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
 
     def _select(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
-    ) -> tuple[Terms, float]:
+    ) -> tuple[Terms, list[Member]]:
         terms, C = replace(terms, smoothing=float(self.smoothing)), float(self.C)
         pairs = int(self.interactions)
         if self.probability is not None:
@@ -766,12 +813,15 @@ class AdditiveLCC(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
             smoothing = [terms.smoothing]
             scores = problem.out_of_fold(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
             self._calibrate(merged, scores[0, 0], rows)
-        return (problem.seen_by(terms).with_pairs(C, pairs) if pairs else terms), C
+        terms = problem.seen_by(terms).with_pairs(C, pairs) if pairs else terms
+        return terms, [Member(terms, C)]
 
 
 @dataclass(eq=False, repr=False)
 class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
+
+    The model is a weighted mean of the best candidates, which is again a sum of shape functions.
 
     Parameters
     ----------
@@ -823,19 +873,19 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     classes_ : ndarray of shape (n_classes,)
         The class labels.
     C_, smoothing_ : float
-        The selected values.
+        Those of the best candidate.
     cv_results_ : dict of arrays
         ``params`` (``C``, ``smoothing`` and ``interactions``), ``mean_test_score`` (of the pooled
-        out-of-fold scores) and ``rank_test_score`` of every candidate.
+        out-of-fold scores), ``rank_test_score`` and ``weight`` in the model of every candidate.
     best_index_, best_params_, best_score_ : int, dict, float
-        The selected candidate; ``AdditiveLCC(**best_params_)`` fits it alone.
+        The best candidate; ``AdditiveLCC(**best_params_)`` fits it alone.
     term_names_ : ndarray of shape (n_terms,)
         The columns, then the pairs.
     feature_importances_ : ndarray of shape (n_features,)
         Mean absolute contribution of each column to the score over the training samples; the
         contribution of a pair counts half for each of its columns; of sum one.
     objective_, dual_objective_, duality_gap_ : float
-        The certificate of the rule.
+        The certificate: sums over the candidates with weight, and their largest relative gap.
     n_iter_ : int
         Number of Newton steps.
     out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
@@ -849,6 +899,13 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
     See Also
     --------
     AdditiveLCC : One candidate, fitted once.
+
+    Notes
+    -----
+    The weights are those of a greedy selection with replacement among the ten best candidates by
+    ``scoring``, on the out-of-fold log loss of the mean: four have a weight, as a rule. Each of
+    them is fitted to all samples. The band of ``shape`` is that of the candidate with the largest
+    weight, about the curve of the mean.
 
     Examples
     --------
@@ -872,14 +929,15 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
 
     def _select(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
-    ) -> tuple[Terms, float]:
+    ) -> tuple[Terms, list[Member]]:
         # The user's folds are indices of samples of X; others are assigned to distinct samples.
         given, rows = rows, rows if self._own_folds else problem.rows
         cv = FOLDS if self.cv is None else self.cv
         folds = make_folds(cv, rows.Z, rows.codes, rows.weight, 1, seed)
         metric = make_metric(self.scoring, self.classes_)
         labels = Labels(rows.codes, rows.weight, len(self.classes_))
-        Cs = (total_costs(len(self.classes_)) / rows.weight.sum()).tolist()
+        costs = total_costs(2) if len(self.classes_) == 2 else COSTS_OF_MANY
+        Cs = (costs / rows.weight.sum()).tolist()
         tol = search_tolerance(len(self.classes_))
         params: list[dict[str, Any]] = []
         values: list[float] = []
@@ -887,46 +945,49 @@ class AdditiveLCCCV(AdditiveModel, TableClassifier, EstimatorMixin, Classifier):
 
         def evaluate(smoothings: Sequence[float], pairs: int = 0, C: float = 0.0) -> None:
             out_of_fold = problem.out_of_fold(rows, folds, terms, smoothings, Cs, tol, pairs, C)
-            for (smoothing, cost), held_out in zip(
-                product(smoothings, Cs), chain(*out_of_fold), strict=True
-            ):
+            tried = zip(product(smoothings, Cs), chain(*out_of_fold), strict=True)
+            for (smoothing, cost), held_out in tried:
                 kept = np.flatnonzero(np.isfinite(held_out[:, 0]))
                 values.append(metric(held_out[kept], labels.subset(kept)))
                 params.append({"C": cost, "smoothing": smoothing, "interactions": pairs})
                 scores.append(held_out)
 
-        def best(candidates: Sequence[int]) -> int:
-            """Return the best candidate; ties go to fewer pairs, larger C and smoothing."""
-
-            def key(k: int) -> tuple[float, ...]:
-                C, smoothing, pairs = params[k].values()
-                return values[k], -pairs, C, smoothing
-
-            return max(candidates, key=key)
+        def rank(k: int) -> tuple[float, ...]:
+            """Sort the best candidate last; ties go to fewer pairs, larger C and smoothing."""
+            C, smoothing, pairs = params[k].values()
+            return values[k], -pairs, C, smoothing
 
         evaluate(SMOOTHINGS)
-        first = params[best(range(len(params)))]
+        first = params[max(range(len(params)), key=rank)]
         automatic = isinstance(self.interactions, str)
         n_columns = int(terms.sources[-1]) + 1
-        n_pairs = 0 if automatic else int(self.interactions)
+        n_pairs = min(10, n_columns // 2) if n_columns <= COLUMNS_FOR_PAIRS else 0
+        n_pairs = n_pairs if automatic else int(self.interactions)
         most = min(MOST_PAIRS, n_columns * (n_columns - 1) // 2)
-        if automatic and n_columns <= COLUMNS_FOR_PAIRS:
-            n_pairs = min(10, n_columns // 2)
         while n_pairs and not problem.limits.out_of_time():
             reached = max(values)
             evaluate([first["smoothing"]], n_pairs, first["C"])
             rising = automatic and max(values) > reached and n_pairs < most
             n_pairs = min(2 * n_pairs, most) if rising else 0
         every = range(len(params))
-        with_pairs = [k for k in every if params[k]["interactions"]]
-        self.best_index_ = best(every if automatic or not with_pairs else with_pairs)
-        self.cv_results_ = make_cv_results(params, np.array(values))
-        self.best_params_ = chosen = params[self.best_index_]
-        self.best_score_ = float(values[self.best_index_])
-        self.C_, self.smoothing_ = chosen["C"], chosen["smoothing"]
+        with_pairs = [k for k in every if automatic or params[k]["interactions"]]
+        chosen = sorted(with_pairs or every, key=rank, reverse=True)[:MOST_MEMBERS]
+        self.best_index_ = best = chosen[0]
+        self.best_params_, self.best_score_ = params[best], float(values[best])
+        self.C_, self.smoothing_, _ = params[best].values()
+        kept = np.flatnonzero(np.isfinite(scores[best][:, 0]))
+        weights = np.zeros(len(params))
+        weights[chosen] = greedy_mean([scores[k][kept] for k in chosen], labels.subset(kept))
+        self.cv_results_ = make_cv_results(params, np.array(values), weight=weights)
+        used = np.flatnonzero(weights).tolist()
         if self.probability is not None:
-            self._calibrate(rows, scores[self.best_index_], given)
+            self._calibrate(rows, sum(weights[k] * scores[k] for k in used), given)
         smooth = replace(terms, smoothing=self.smoothing_)
-        if n_pairs := chosen["interactions"]:
+        if n_pairs := max(params[k]["interactions"] for k in used):
             smooth = problem.seen_by(smooth).with_pairs(first["C"], n_pairs)
-        return smooth, self.C_
+        members = []
+        for k in used:
+            C, smoothing, pairs = params[k].values()
+            own = replace(smooth, smoothing=smoothing, pairs=smooth.pairs[:pairs])
+            members.append(Member(own, C, float(weights[k])))
+        return smooth, members

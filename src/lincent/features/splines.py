@@ -18,6 +18,13 @@ so that an L2 term on the coefficients of these features is an L2 term on the cu
 A column with few values gets an indicator for each value beside itself instead; one with two values
 is left alone.
 
+In an additive model a column is moved towards its ranks first, by histogram equalization:
+
+    (1 - RANKED) x + RANKED r(x),      r piecewise linear through the ranks of quantiles,
+
+with r of the standard deviation of x.  The curves of skewed columns, and of those with many equal
+values, then bend where the samples are.
+
 Increasing curves of one column are combinations with coefficients of at least zero.  The slope is
 linear between the knots and constant beyond them,
 
@@ -46,6 +53,9 @@ from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
 LEAST_SPREAD = 0.05
 """Indicators are centered, and scaled as if their value had at least this frequency."""
+RANKED, RANK_EDGES = 0.7, 17
+"""The fraction of ranks in an equalized column, and the number of quantiles through which they go:
+of 0.5, 0.7 and 0.85 the best on development tables; 33 quantiles are no better."""
 OUTER = 0.02
 """The outer knots are at this quantile and at one minus it: outliers are on the linear part."""
 
@@ -62,6 +72,8 @@ class ColumnCurve:
     roughness: np.ndarray = field(default_factory=partial(np.empty, 0))
     levels: np.ndarray = field(default_factory=partial(np.empty, 0))
     shares: np.ndarray = field(default_factory=partial(np.empty, 0))
+    ranks: np.ndarray = field(default_factory=partial(np.empty, (3, 0)))
+    """Of an equalized column: by how much ranks rise from one value to another, in columns."""
 
     @property
     def width(self) -> int:
@@ -83,9 +95,18 @@ class ColumnCurve:
         bends = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
         return np.concatenate([[1.0], bends, np.ones(len(self.levels))])
 
+    def equalized(self, column: Any) -> Any:
+        """Return the values, moved towards their ranks if the column is equalized."""
+        if not self.ranks.size:
+            return column
+        out = (1.0 - RANKED) * column
+        for low, high, rise in self.ranks.T.tolist():
+            out += rise * ((column - low) / (high - low)).clip(0.0, 1.0)
+        return out
+
     def values(self, column: Any, smoothing: float) -> Any:
         """Return the terms of these values, in their array namespace."""
-        place = namespace_of(column)
+        place, column = namespace_of(column), self.equalized(column)
         out = place.empty((len(column), self.width))
         x = (column - self.mean) / self.deviation
         out[:, 0] = x
@@ -139,22 +160,36 @@ def curvature(knots: np.ndarray) -> np.ndarray:
     return (total + total.T) / 2
 
 
-def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnCurve:
+def _moments(column: np.ndarray, share: np.ndarray) -> tuple[float, float]:
+    """Return mean and standard deviation."""
+    mean = float(share @ column)
+    return mean, float(np.sqrt(share @ (column - mean) ** 2))
+
+
+def learn_curve(
+    column: np.ndarray, weight: np.ndarray, n_knots: int, *, equalize: bool = False
+) -> ColumnCurve:
     """Fit knots and terms to the values of a sample; fewer than three knots are a line."""
     share = weight / weight.sum()
-    mean = float(share @ column)
-    deviation = float(np.sqrt(share @ (column - mean) ** 2))
+    mean, deviation = _moments(column, share)
     if deviation <= 1e-12 * max(abs(mean), 1e-300):
         return ColumnCurve(mean, 1.0)
     line = ColumnCurve(mean, deviation)
-    if n_knots < 3:
-        return line
     levels, place = np.unique(column, return_inverse=True)
-    if len(levels) == 2:
+    if n_knots < 3 or len(levels) == 2:
         return line
     if len(levels) <= 8:  # indicators: a curve through so few values has no more terms
         shares = np.bincount(place.reshape(-1), weights=share)
         return replace(line, levels=levels, shares=shares)
+    if equalize:
+        masses = np.bincount(place.reshape(-1), weights=share)
+        edges = np.unique(quantiles(column, weight, np.linspace(0, 1, RANK_EDGES)))
+        ranks = (np.cumsum(masses) - masses / 2)[np.searchsorted(levels, edges)]
+        scale = RANKED * deviation / _moments(np.interp(column, edges, ranks), share)[1]
+        line = replace(line, ranks=np.stack([edges[:-1], edges[1:], scale * np.diff(ranks)]))
+        column = line.equalized(column)
+        mean, deviation = _moments(column, share)
+        line = replace(line, mean=mean, deviation=deviation)
     x = (column - mean) / deviation
     knots = np.unique(quantiles(x, weight, np.linspace(OUTER, 1 - OUTER, n_knots)))
     # Knots that all but coincide carry the same curve, and spoil the basis.

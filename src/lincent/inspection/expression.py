@@ -68,7 +68,7 @@ from lincent.estimators.kernel import KERNELS, KernelLCC
 from lincent.estimators.tabular import TableClassifier
 from lincent.features import SplineFeatures, TreeLeaves
 from lincent.features.similarity import RBFFeatures
-from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
+from lincent.features.splines import LEAST_SPREAD, RANKED, ColumnCurve, IncreasingCurve
 from lincent.features.tree_leaves import Trees
 from lincent.sources.source import Kind, kind_of
 from lincent.tables.encoder import TableEncoder
@@ -244,8 +244,20 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
     return add_up(parts).scale(1.0, constant)
 
 
+def equalized(curves: Sequence[Curve], Z: Expr) -> Expr:
+    """Describe ``ColumnCurve.equalized`` of all columns."""
+    columns = [Z.take(j) for j in range(len(curves))]
+    for j, curve in enumerate(curves):
+        if isinstance(curve, ColumnCurve) and curve.ranks.size:
+            low, high, rise = curve.ranks
+            steps = Z.take(*[j] * len(low)).standardize(low, high - low).clip(0.0, 1.0)
+            columns[j] = columns[j].scale(1.0 - RANKED) + steps.affine(rise[:, None])
+    return concat(*columns)
+
+
 def additive(terms: Terms, Z: Expr, coef: np.ndarray) -> Expr:
     """Describe terms(Z) coef: shape functions, and products of the features of pairs."""
+    Z = equalized(terms.curves, Z)
     owner = np.repeat(terms.sources, [curve.width for curve in terms.curves])
     parts = [shape_functions(terms.curves, terms.smoothing, Z, coef[: len(owner)])]
     factors: dict[int, tuple[Expr, int]] = {}  # the features of a column in products

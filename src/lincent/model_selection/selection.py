@@ -117,6 +117,18 @@ def greedy_weights(log_odds: np.ndarray, labels: Labels) -> np.ndarray:
     return best
 
 
+def greedy_mean(scores: Sequence[np.ndarray], labels: Labels) -> np.ndarray:
+    """Return the weights, of sum one, of a mean of decision values with small log loss.
+
+    Greedy weights times the slopes of calibration; the first alone if none tells the classes.
+    """
+    fits = [fit_softmax(own, *labels[:2]) for own in scores]
+    odds = np.stack([_log_odds(fit, own) for fit, own in zip(fits, scores, strict=True)])
+    weights = greedy_weights(odds, labels) * [max(fit.slope, 0.0) for fit in fits]
+    weights = weights if weights.any() else np.eye(len(scores))[0]
+    return np.array([_rounded(weight) for weight in weights / weights.sum()])
+
+
 def blend_members(
     candidates: Sequence[ScoredCandidate],
     first: Sequence[int],
