@@ -126,3 +126,10 @@ def test_leaves_are_fitted_to_more_samples_and_weighted_by_others(small_samples,
     assert found.score(X, y) > 0.95
     held_out = np.isfinite(found.out_of_fold_scores_)
     assert auto.COMPARED_ROWS // 2 <= held_out.sum() <= auto.COMPARED_ROWS
+
+
+def test_threads_of_a_pass_change_no_digit(small_samples):
+    X, y = table()
+    one, two = (model(n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert one.ensemble_ == two.ensemble_

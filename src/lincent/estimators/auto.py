@@ -77,8 +77,9 @@ COMPARED_ROWS = 10_000
 """Samples that choose these few."""
 START_ROWS, START_ENTRIES = 100_000, 4_000_000
 """Of more than twice as many samples, so many give the start: the passes over all are fewer."""
-ROUGH_TOL = 1e-4
-"""Of such starts, and of models on leaves in a search."""
+START_TOL, ROUGH_TOL = 1e-2, 1e-4
+"""Of such starts, which are further from the optimum of all samples than from their own; and of
+models on leaves in a search."""
 N_FEW = 2
 """Models that are fitted to all samples."""
 MIN_DEVIATION = 0.2
@@ -152,7 +153,7 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         Seconds after which no further fold is begun, no tree is grown and solves end where they
         are.
     n_jobs : int, default=None
-        Feature maps that are cross-validated in parallel.
+        Feature maps that are cross-validated in parallel, and threads of a pass over all samples.
     random_state : int, RandomState instance or None, default=0
         Seeds folds, landmarks and k-means.
     verbose : int, default=0
@@ -323,7 +324,7 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
             source = data if training is None else training
             if source.shape[0] > 2 * START_ROWS:
                 some = data.drawn(data.sample(START_ROWS, total), total)
-                loose = replace(limits, tol=max(self.tol, ROUGH_TOL))
+                loose = replace(limits, tol=max(self.tol, START_TOL))
                 models = self._refit(models, blocks, some, costs, loose)
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)

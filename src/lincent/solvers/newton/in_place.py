@@ -165,9 +165,15 @@ class _Point:
     """Classifiers and what all samples say about them."""
 
     def __init__(
-        self, structure: LossStructure, scale: float, position: Matrix, sums: JointSums
+        self,
+        structure: LossStructure,
+        scale: float,
+        position: Matrix,
+        sums: JointSums,
+        share: float,
     ) -> None:
         self.structure, self.scale, self.position, self.sums = structure, scale, position, sums
+        self.share = share
         size = structure.ridge / 2 * float((position[:-1] ** 2).sum())
         self.objective = size + scale * float(sums.loss.sum())
         factor = structure.factors(sums.flow)
@@ -210,15 +216,19 @@ def _loop(
     if structure.rules > 1:  # what all classifiers have in common has no effect, and is left out
         start[-1] -= start[-1].mean()
 
-    def ask(position: Matrix) -> Generator[JointPoint, JointSums, _Point]:
-        sums = yield JointPoint(position, share)
-        return _Point(structure, scale, position, sums)
+    def ask(position: Matrix, before: _Point | None = None) -> Loop:
+        if before is None or before.share != share:
+            sums = yield JointPoint(position, share)
+        else:
+            sums = yield JointPoint(position, share, before.position)
+            sums = replace(sums, gram=before.sums.gram + sums.gram)
+        return _Point(structure, scale, position, sums, share)
 
     def advance(point: _Point, bounds: Bounds) -> Loop:
         nonlocal share
         step, length = point.step(), 1.0
         for _ in range(30):
-            end = yield from ask(point.position + length * step)
+            end = yield from ask(point.position + length * step, point)
             if end.objective < point.objective or end.bound > point.bound:
                 break
             length /= 2
