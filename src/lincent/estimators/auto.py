@@ -8,6 +8,7 @@ those are certified.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -151,7 +152,8 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         Largest number of steps for one model.
     time_limit : float, default=None
         Seconds after which no further fold is begun, no tree is grown and solves end where they
-        are.
+        are. Models are fitted to 100,000 samples, and certified on those, where a fit to all would
+        take longer, judged by the time that these take.
     n_jobs : int, default=None
         Feature maps that are cross-validated in parallel, and threads of a pass over all samples.
     random_state : int, RandomState instance or None, default=0
@@ -320,12 +322,17 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
                 for part in (models, leaves)
             )
             samples = others
-        if training is not None or others is not None:
-            source = data if training is None else training
+        if (training is not None or others is not None) and not limits.out_of_time():
+            source = some = data if training is None else training
+            ahead = 0.0
             if source.shape[0] > 2 * START_ROWS:
                 some = data.drawn(data.sample(START_ROWS, total), total)
-                loose = replace(limits, tol=max(self.tol, START_TOL))
+                loose, began = replace(limits, tol=max(self.tol, START_TOL)), time.monotonic()
                 models = self._refit(models, blocks, some, costs, loose)
+                ahead = (time.monotonic() - began) * source.shape[0] / START_ROWS
+            if limits.out_of_time(ahead):  # one pass over all samples would not change the models
+                self._log(f"time is up before a fit to all samples: {START_ROWS} have to do")
+                source = some
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
         self._set_results(selection)
