@@ -94,8 +94,9 @@ LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.75)
 """Candidates for C, per sample, on leaves of trees."""
 N_KEPT_SEPARATE = 2
 """Candidates of each feature map that is a member of its own on more than one fold."""
-LEAF_ROWS = 50_000
-"""Models on leaves are fitted to so many samples at most."""
+LEAF_ROWS, LEAF_SHARE, MOST_LEAF_ROWS = 50_000, 5, 200_000
+"""Models on leaves are fitted to so many samples at most; of more to one of ``LEAF_SHARE``, up to
+``MOST_LEAF_ROWS``, where time allows: of a million that takes a quarter longer."""
 MAX_SUM_BYTES = 2**28
 """Where a block would return more, for many classes and features, models stay those of the
 sample."""
@@ -210,8 +211,8 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     samples then choose the best one or two models, and these are fitted to, and certified on, all
     samples. So it is with Dask blocks or batches, sparse matrices and device arrays; there all
     models are fitted to, and certified on, all samples where there are no others to choose, and
-    leaves are no candidates. Models on leaves are fitted to at most 50,000 samples, those that
-    choose not among them.
+    leaves are no candidates. Models on leaves are fitted to at most 50,000 samples (of more than
+    250,000 to a fifth, at most 200,000), those that choose not among them.
 
     The weights are shrunk towards the mean of the best feature maps: half-way at 300 held-out
     samples, by a tenth at 900. Leaves are candidates where every class has ten samples, those of
@@ -286,7 +287,9 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
         chosen = selection.by_feature_map()
         dense = {name: Cs for name, Cs in chosen.items() if name not in criterion.separate}
+        began = time.monotonic()
         models = fit_models(blocks, costs, dense, limits)
+        took = time.monotonic() - began
 
         # Of more samples, others choose a few of the models; these are fitted to all.
         others = None
@@ -297,14 +300,18 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
                 others = None
         grown = fitted
         if others is not None and training is None:
-            rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), total), others)
+            most = max(LEAF_ROWS, min(data.shape[0] // LEAF_SHARE, MOST_LEAF_ROWS))
+            most = LEAF_ROWS if limits.out_of_time(took * most / FIT_ROWS) else most
+            rest = np.setdiff1d(data.sample(most + len(others), total), others)
             grown = self._scaled(data.drawn(rest, total)).merged()
-        leaves: list[JointModel] = []
-        for name, Cs in chosen.items():
-            if name in criterion.separate:
-                _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
-                blocks.fitted[name] = blocks.grow(name, grown)
-                leaves += self._fit_leaves(blocks.fitted[name], name, grown, Cs, limits)
+
+        def fit_leaves(name: str, Cs: list[float]) -> list[JointModel]:
+            _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
+            blocks.fitted[name] = blocks.grow(name, grown)
+            return self._fit_leaves(blocks.fitted[name], name, grown, Cs, limits)
+
+        jobs = [partial(fit_leaves, *one) for one in chosen.items() if one[0] in criterion.separate]
+        leaves = [model for path in run_jobs(jobs, self.n_jobs) for model in path]
         if others is not None:
             held_out = self._scaled(data.drawn(others, total))
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4

@@ -12,7 +12,8 @@ The Hessian of all K classifiers of n features is formed here,
 
     r I + C sum over pairs of classes of (e_y - e_k)(e_y - e_k)' x gram,        K (n + 1) columns;
 
-a binary problem has one classifier and one pair.  Of many samples a share suffices for it
+a binary problem has one classifier and one pair.  After the first pass it is formed by those
+samples that start or stop being curved, mostly few.  Of many samples a share suffices for it
 (``SAMPLES`` for each feature, or what ``WORK`` allows): a step then leaves about (features /
 samples of the share) of the distance to the optimum, squared.  Where steps bring less, the share
 grows.
@@ -165,15 +166,10 @@ class _Point:
     """Classifiers and what all samples say about them."""
 
     def __init__(
-        self,
-        structure: LossStructure,
-        scale: float,
-        position: Matrix,
-        sums: JointSums,
-        share: float,
+        self, structure: LossStructure, scale: float, at: JointPoint, sums: JointSums
     ) -> None:
-        self.structure, self.scale, self.position, self.sums = structure, scale, position, sums
-        self.share = share
+        self.structure, self.scale, self.at, self.sums = structure, scale, at, sums
+        self.position = position = at.rules
         size = structure.ridge / 2 * float((position[:-1] ** 2).sum())
         self.objective = size + scale * float(sums.loss.sum())
         factor = structure.factors(sums.flow)
@@ -217,12 +213,13 @@ def _loop(
         start[-1] -= start[-1].mean()
 
     def ask(position: Matrix, before: _Point | None = None) -> Loop:
-        if before is None or before.share != share:
-            sums = yield JointPoint(position, share)
-        else:
-            sums = yield JointPoint(position, share, before.position)
+        if before is not None and before.at.share != share:
+            before = None  # its matrices are those of other samples
+        at = JointPoint(position, share, None if before is None else before.position)
+        sums = yield at
+        if before is not None:
             sums = replace(sums, gram=before.sums.gram + sums.gram)
-        return _Point(structure, scale, position, sums, share)
+        return _Point(structure, scale, at, sums)
 
     def advance(point: _Point, bounds: Bounds) -> Loop:
         nonlocal share
