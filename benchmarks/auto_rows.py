@@ -4,9 +4,9 @@
 
 Each size is a process of its own, in which all take turns on the same rows: 20 columns, of which
 some matter in waves, in products and through twelve hidden units.  Boosting is LightGBM, or
-scikit-learn's where that is not installed, with its defaults on OMP_NUM_THREADS threads.  Seconds
-are of the wall and of the processor; memory is how far a fit drives the process beyond what it held
-before, in sizes of X.
+scikit-learn's where that is not installed, with its defaults; all on OMP_NUM_THREADS threads.
+Seconds are of the wall and of the processor; memory is how far a fit drives the process beyond what
+it held before, in sizes of X.
 """
 
 import importlib.util
@@ -51,13 +51,12 @@ def measured(model, X, y, unseen, labels):
     return wall, busy, hard, roc_auc_score(labels, chance)
 
 
-def boosting():
+def boosting(threads):
     """Return the name and a model of boosting with its defaults."""
     if not importlib.util.find_spec("lightgbm"):
         return "HistGradientBoosting", HistGradientBoostingClassifier(random_state=0)
     from lightgbm import LGBMClassifier
 
-    threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count()))
     return "LightGBM", LGBMClassifier(n_jobs=threads, verbose=-1)
 
 
@@ -67,15 +66,15 @@ def one_size(rows):
     X, y = table(rows, 0)
     unseen, labels = table(20_000, 1)
     AutoLCC().fit(X[:2000], y[:2000])  # what is loaded once is not the price of a fit
-    before = peak()
-    auto = measured(model := AutoLCC(), X, y, unseen, labels)
+    before, threads = peak(), int(os.environ.get("OMP_NUM_THREADS", os.cpu_count()))
+    auto = measured(model := AutoLCC(n_jobs=threads), X, y, unseen, labels)
     memory = (peak() - before) / X.nbytes
     print(
         f"| {rows:,} | AutoLCC | {line(auto)} | | {1e6 * auto[1] / rows:.0f} | {memory:.1f} "
         f"| {len(model.ensemble_)} | {model.duality_gap_:.0e} |",
         flush=True,
     )
-    name, booster = boosting()
+    name, booster = boosting(threads)
     other = measured(booster, X, y, unseen, labels)
     ratio = f"{auto[0] / other[0]:.1f} ({auto[1] / other[1]:.1f})"
     print(

@@ -20,15 +20,16 @@ def test_a_sample_fits_into_the_available_memory(monkeypatch):
 
 
 def test_libraries_reserve_less_under_a_small_limit(monkeypatch):
-    environment = {"OPENBLAS_NUM_THREADS": "7"}
+    given = {"OPENBLAS_NUM_THREADS": "7", "MALLOC_ARENA_MAX": "4"}
+    environment = given.copy()
     monkeypatch.setattr(os, "environ", environment)
     monkeypatch.setattr(_memory, "_address_limit", lambda: float("inf"))
     _memory.reserve_less()
-    assert environment == {"OPENBLAS_NUM_THREADS": "7"}
+    assert environment == given
     monkeypatch.setattr(_memory, "_address_limit", lambda: 2.5 * 2**30)
     _memory.reserve_less()
-    expected = {"OPENBLAS_NUM_THREADS": "7", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-    assert environment == expected  # variables of the user take precedence
+    # Variables of the user take precedence.
+    assert environment == given | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
     del environment["OPENBLAS_NUM_THREADS"]
     _memory.reserve_less()
     assert environment["OPENBLAS_NUM_THREADS"] == "2"
@@ -39,6 +40,33 @@ def test_addresses_in_use_are_not_available(monkeypatch):
     taken = _memory._fields(_memory.Path("/proc/self/status"))["VmSize"]
     monkeypatch.setattr(_memory, "_address_limit", lambda: taken + 1e9)
     assert 0 < _memory.available_memory() <= 1e9
+
+
+THREADS = """
+import resource, threading
+from lincent import _memory
+resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30,) * 2)
+_memory.reserve_less()
+threading.stack_size(2**20)
+before, wait = _memory._size(), threading.Barrier(5)
+def allocate():
+    kept = [bytes(1000) for _ in range(100)]
+    wait.wait()
+    wait.wait()
+threads = [threading.Thread(target=allocate) for _ in range(4)]
+[thread.start() for thread in threads]
+wait.wait()
+print((_memory._size() - before) / 1e6)
+wait.wait()
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
+def test_threads_reserve_no_addresses_under_a_small_limit():
+    environment = {k: v for k, v in os.environ.items() if k != "MALLOC_ARENA_MAX"}
+    command = [sys.executable, "-c", THREADS]
+    taken = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert float(taken.stdout) < 50  # an arena each would take 256 MB
 
 
 UNDER_A_LIMIT = """

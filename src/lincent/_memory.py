@@ -6,10 +6,13 @@ such as a buffer of BLAS for each thread and the memory pool of Arrow.
 
 from __future__ import annotations
 
+import ctypes
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+M_ARENA_MAX = -8  # of mallopt in glibc
 SMALL_LIMIT = 8 * 2**30  # bytes of address space below which libraries should reserve less
 LATER = 60 * 10**6  # bytes that libraries allocate with the first thread and rows
 BUFFERS = 2 * 2**25  # bytes that BLAS allocates with its first product, in NumPy and in SciPy
@@ -45,15 +48,18 @@ def sample_entries(most: int) -> int:
 
 
 def reserve_less() -> None:
-    """Set defaults of the environment for a command under a small limit of the address space.
+    """Set defaults of libraries for a command under a small limit of the address space.
 
-    Libraries read them when they are imported.  Variables of the user take precedence.
+    They read the environment when they are imported.  Variables of the user take precedence.
     """
     limit = _address_limit()
     if limit < SMALL_LIMIT:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's takes a gigabyte
         # Each thread takes 40 MB of addresses in each of two copies of BLAS.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, int(limit / 2**30))))
+        if "MALLOC_ARENA_MAX" not in os.environ:  # too late for the variable itself
+            with suppress(AttributeError, OSError):  # glibc gives each thread 64 MB of addresses
+                ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 @cache

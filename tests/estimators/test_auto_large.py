@@ -126,3 +126,23 @@ def test_leaves_are_fitted_to_more_samples_and_weighted_by_others(small_samples,
     assert found.score(X, y) > 0.95
     held_out = np.isfinite(found.out_of_fold_scores_)
     assert auto.COMPARED_ROWS // 2 <= held_out.sum() <= auto.COMPARED_ROWS
+
+
+def test_too_little_time_for_all_samples_fits_and_certifies_some(small_samples, monkeypatch):
+    X, y = table()
+    whole = model().fit(X, y)
+    monkeypatch.setattr(Controls, "out_of_time", lambda self, ahead=0.0: ahead > 0.0)
+    fitted, fit = [], auto.fit_in_place
+    monkeypatch.setattr(auto, "fit_in_place", lambda *given: fitted.append(given) or fit(*given))
+    found = model(time_limit=1.0).fit(X, y)
+    assert {len(samples.codes) for samples, *_ in fitted} == {auto.START_ROWS}
+    assert found.duality_gap_ <= found.tol
+    assert np.abs(found.decision_function(X) - whole.decision_function(X)).max() > 1e-4
+    assert found.score(X, y) > whole.score(X, y) - 0.05
+
+
+def test_threads_of_a_pass_change_no_digit(small_samples):
+    X, y = table()
+    one, two = (model(n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert one.ensemble_ == two.ensemble_

@@ -61,7 +61,7 @@ def test_sums_over_features_of_a_basis_come_from_those_before_it(share):
     rng = np.random.default_rng(1)
     basis, rules = rng.standard_normal((3, 2)), rng.standard_normal((3, 3))
     losses = LossStructure.native(np.full(3, 1 / 3), -1.0, 3.0)
-    at = JointPoint(rules, share)
+    at = JointPoint(rules, share, rules + 0.3 * rng.standard_normal(rules.shape))
 
     def read(points):
         return [joint_sums(X, codes, weight, losses, point) for point in points]
@@ -87,12 +87,18 @@ def test_the_same_on_a_device(dtype):
     there = torch.asarray(X)
     place = DeviceNamespace(there)
     points = [JointPoint(rules), JointPoint(rules, 0.3)]
+    moved = [JointPoint(rules, share, 0.7 * rules) for share in (1.0, 0.3)]
     found = DeviceSource(there).joint_sums(place.send(codes), place.send(weight), losses, points)
     # There a further read costs more than products: all rows say how sums bend, whatever is asked.
     expected = joint_sums(X.astype(float), codes, weight, losses, JointPoint(rules))
     for sums in found:
         for name, value in vars(expected).items():
             np.testing.assert_allclose(getattr(sums, name), value, atol=1e-12, err_msg=name)
+    change = joint_sums(X.astype(float), codes, weight, losses, moved[0])
+    for sums in DeviceSource(there).joint_sums(
+        place.send(codes), place.send(weight), losses, moved
+    ):
+        np.testing.assert_allclose(sums.gram, change.gram, atol=1e-12)
 
 
 @pytest.mark.parametrize("period", [1, 2, 5, 64])
@@ -110,6 +116,27 @@ def test_a_share_of_the_rows_says_how_sums_bend(period):
         root = np.linalg.inv(np.linalg.cholesky(gram))
         shift = np.linalg.eigvalsh(root @ found @ root.T)
         assert 0.8 < shift[0] <= shift[-1] < 1.25
+
+
+@pytest.mark.parametrize("share", [1.0, 0.3])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_to_a_known_point_the_difference_of_gram_matrices_is_formed(classes, share):
+    X, codes, weight, rules = data(classes)
+    if classes == 2:
+        losses, rules = LossStructure.of_two(np.ones(2), 0.0, 2.0), rules[:, :1]
+    else:
+        losses = LossStructure.native(np.ones(classes), 0.0, 2.0)
+    move = 0.3 * np.random.default_rng(0).standard_normal(rules.shape)
+
+    def sums(*point):
+        return joint_sums(X, codes, weight, losses, JointPoint(*point))
+
+    known, whole = sums(rules, share), sums(rules + move, share)
+    found = sums(rules + move, share, rules)
+    assert np.abs(found.gram).max() > 0.1 * np.abs(known.gram).max()
+    for name, value in vars(whole).items():
+        given = getattr(found, name) + (known.gram if name == "gram" else 0.0)
+        np.testing.assert_allclose(given, value, atol=1e-10, err_msg=name)
 
 
 def test_parts_add_up():

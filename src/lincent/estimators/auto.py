@@ -8,6 +8,7 @@ those are certified.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -77,8 +78,9 @@ COMPARED_ROWS = 10_000
 """Samples that choose these few."""
 START_ROWS, START_ENTRIES = 100_000, 4_000_000
 """Of more than twice as many samples, so many give the start: the passes over all are fewer."""
-ROUGH_TOL = 1e-4
-"""Of such starts, and of models on leaves in a search."""
+START_TOL, ROUGH_TOL = 1e-2, 1e-4
+"""Of such starts, which are further from the optimum of all samples than from their own; and of
+models on leaves in a search."""
 N_FEW = 2
 """Models that are fitted to all samples."""
 MIN_DEVIATION = 0.2
@@ -90,8 +92,9 @@ ENSEMBLE_SIZE, ENSEMBLE_SIZE_MANY = 16, 4
 """Candidates that are averaged: more of them where a choice among them is mostly chance."""
 LEAF_COSTS = 10.0 ** np.arange(-2.0, 2.0, 0.75)
 """Candidates for C, per sample, on leaves of trees."""
-LEAF_ROWS = 50_000
-"""Models on leaves are fitted to so many samples at most."""
+LEAF_ROWS, LEAF_SHARE, MOST_LEAF_ROWS = 50_000, 5, 200_000
+"""Models on leaves are fitted to so many samples at most; of more to one of ``LEAF_SHARE``, up to
+``MOST_LEAF_ROWS``, where time allows: of a million that takes a quarter longer."""
 MAX_SUM_BYTES = 2**28
 """Where a block would return more, for many classes and features, models stay those of the
 sample."""
@@ -150,9 +153,10 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         Largest number of steps for one model.
     time_limit : float, default=None
         Seconds after which no further fold is begun, no tree is grown and solves end where they
-        are.
+        are. Models are fitted to 100,000 samples, and certified on those, where a fit to all would
+        take longer, judged by the time that these take.
     n_jobs : int, default=None
-        Feature maps that are cross-validated in parallel.
+        Feature maps that are cross-validated in parallel, and threads of a pass over all samples.
     random_state : int, RandomState instance or None, default=0
         Seeds folds, landmarks and k-means.
     verbose : int, default=0
@@ -207,8 +211,8 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
     samples then choose the best one or two models, and these are fitted to, and certified on, all
     samples. So it is with Dask blocks or batches, sparse matrices and device arrays; there all
     models are fitted to, and certified on, all samples where there are no others to choose, and
-    leaves are no candidates. Models on leaves are fitted to at most 50,000 samples, those that
-    choose not among them.
+    leaves are no candidates. Models on leaves are fitted to at most 50,000 samples (of more than
+    250,000 to a fifth, at most 200,000), those that choose not among them.
 
     The weights are shrunk towards the mean of the best feature maps: half-way at 200 held-out
     samples, by a tenth at 600. Leaves are candidates where every class has ten samples, those of
@@ -283,7 +287,9 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
         chosen = selection.by_feature_map()
         dense = {name: Cs for name, Cs in chosen.items() if name not in criterion.separate}
+        began = time.monotonic()
         models = fit_models(blocks, costs, dense, limits)
+        took = time.monotonic() - began
 
         # Of more samples, others choose a few of the models; these are fitted to all.
         others = None
@@ -294,14 +300,18 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
                 others = None
         grown = fitted
         if others is not None and training is None:
-            rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), total), others)
+            most = max(LEAF_ROWS, min(data.shape[0] // LEAF_SHARE, MOST_LEAF_ROWS))
+            most = LEAF_ROWS if limits.out_of_time(took * most / FIT_ROWS) else most
+            rest = np.setdiff1d(data.sample(most + len(others), total), others)
             grown = self._scaled(data.drawn(rest, total)).merged()
-        leaves: list[JointModel] = []
-        for name, Cs in chosen.items():
-            if name in criterion.separate:
-                _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
-                blocks.fitted[name] = blocks.grow(name, grown)
-                leaves += self._fit_leaves(blocks.fitted[name], name, grown, Cs, limits)
+
+        def fit_leaves(name: str, Cs: list[float]) -> list[JointModel]:
+            _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
+            blocks.fitted[name] = blocks.grow(name, grown)
+            return self._fit_leaves(blocks.fitted[name], name, grown, Cs, limits)
+
+        jobs = [partial(fit_leaves, *one) for one in chosen.items() if one[0] in criterion.separate]
+        leaves = [model for path in run_jobs(jobs, self.n_jobs) for model in path]
         if others is not None:
             held_out = self._scaled(data.drawn(others, total))
             part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
@@ -319,12 +329,17 @@ class AutoLCC(TableClassifier, EstimatorMixin, Classifier):
                 for part in (models, leaves)
             )
             samples = others
-        if training is not None or others is not None:
-            source = data if training is None else training
+        if (training is not None or others is not None) and not limits.out_of_time():
+            source = some = data if training is None else training
+            ahead = 0.0
             if source.shape[0] > 2 * START_ROWS:
                 some = data.drawn(data.sample(START_ROWS, total), total)
-                loose = replace(limits, tol=max(self.tol, ROUGH_TOL))
+                loose, began = replace(limits, tol=max(self.tol, START_TOL)), time.monotonic()
                 models = self._refit(models, blocks, some, costs, loose)
+                ahead = (time.monotonic() - began) * source.shape[0] / START_ROWS
+            if limits.out_of_time(ahead):  # one pass over all samples would not change the models
+                self._log(f"time is up before a fit to all samples: {START_ROWS} have to do")
+                source = some
             models = self._refit(models, blocks, source, costs, limits)
         self._set_interactions(searched)
         self._set_results(selection)

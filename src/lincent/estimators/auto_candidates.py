@@ -226,7 +226,7 @@ class BlockMapping:
         parts = []
         for name, function in self.blocks:
             parts.append(function(scaled_for(name, Z, self.factors)))
-        return place.beside(parts)
+        return place.beside(parts) if len(parts) > 1 else parts[0]
 
 
 def _identity(Z: Any) -> Any:

@@ -15,15 +15,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lincent import _threads
 from lincent.estimators.base import open_training
 from lincent.estimators.problem import RemoteTraining
 from lincent.estimators.validation import check_class_weight, check_device_rows, read_labels
@@ -42,7 +45,7 @@ from lincent.sources.gradients import (
     in_basis,
     joint_sums,
 )
-from lincent.sources.hashing import row_hashes
+from lincent.sources.hashing import candidates_by_hash, row_hashes
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.shared_reads import merge_results
 from lincent.sources.source import Kind, in_memory, kind_of, open_source
@@ -62,8 +65,9 @@ from lincent.tables.weighted import (
     shares_of_classes,
 )
 
-READ_ROWS = 2_048
-"""Samples that are mapped, or scored, at a time."""
+READ_ROWS, READ_PARTS = 4_096, 4
+"""Samples that are mapped, or scored, at a time; such parts that a thread reads one by one."""
+PER_SAMPLE = ("Z", "keys", "codes", "weight")
 
 
 @dataclass(frozen=True)
@@ -75,17 +79,17 @@ class TrainingRows:
     codes: np.ndarray
     weight: np.ndarray
     units: np.ndarray | None
+    n_jobs: int | None = None
+    """Threads of a pass over the samples."""
 
     def __getitem__(self, index: np.ndarray) -> TrainingRows:
-        return TrainingRows(
-            self.Z[index], self.keys[index], self.codes[index], self.weight[index], self.units
-        )
+        own: dict[str, Any] = {name: getattr(self, name)[index] for name in PER_SAMPLE}
+        return replace(self, **own)
 
     def joined(self, other: TrainingRows) -> TrainingRows:
         """Return these samples and others."""
-        both = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("Z", "keys", "codes", "weight")
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in PER_SAMPLE
         }
         return replace(self, **both)
 
@@ -101,13 +105,23 @@ class TrainingRows:
     def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
         """Return the sums over mapped samples, mapped a few at a time in each pass."""
 
+        def sums(part: slice, points: list[JointPoint]) -> tuple[JointSums, ...]:
+            given = mapping(self.Z[part]), self.codes[part], self.weight[part], structure
+            return tuple(joint_sums(*given, point) for point in points)
+
+        def add(parts: Iterable[tuple[JointSums, ...]]) -> tuple[JointSums, ...]:
+            return reduce(lambda one, two: merge_results([one, two]), parts)
+
+        def block_sums(block: list[slice], points: list[JointPoint]) -> tuple[JointSums, ...]:
+            return add(sums(part, points) for part in block)
+
         def read(points: list[JointPoint]) -> list[JointSums]:
-            total: list[tuple[JointSums, ...]] = []
-            for part in gen_batches(len(self.codes), READ_ROWS):
-                given = mapping(self.Z[part]), self.codes[part], self.weight[part], structure
-                sums = tuple(joint_sums(*given, point) for point in points)
-                total = [merge_results([*total, sums])]
-            return list(total[0])
+            # In an order that does not depend on the number of threads.
+            parts = list(gen_batches(len(self.codes), READ_ROWS))
+            blocks = [parts[k : k + READ_PARTS] for k in range(0, len(parts), READ_PARTS)]
+            with _threads.share_cores(self.n_jobs, len(blocks)):
+                workers = Parallel(self.n_jobs, prefer="threads", return_as="generator")
+                return list(add(workers(delayed(block_sums)(block, points) for block in blocks)))
 
         return read
 
@@ -131,11 +145,13 @@ class TrainingRows:
         """
         used = self.weight > 0
         classes = [np.flatnonzero(used & (self.codes == k)) for k in np.unique(self.codes)]
-        unique = [np.unique(self.keys[rows]) for rows in classes]
+        # One more than are drawn tells whether there are more.
+        small = [rows[candidates_by_hash(self.keys[rows], count + 1)] for rows in classes]
+        unique = [np.unique(self.keys[rows]) for rows in small]
         counts = shares_of_classes([len(hashes) for hashes in unique], totals.tolist(), count)
         drawn = [
             rows[self.keys[rows] <= hashes[some - 1]]
-            for rows, hashes, some in zip(classes, unique, counts, strict=True)
+            for rows, hashes, some in zip(small, unique, counts, strict=True)
             if some
         ]
         return np.sort(np.concatenate(drawn))
@@ -303,7 +319,7 @@ class TableClassifier(BaseEstimator):
         weight = check_weights(sample_weight, table.shape[0])
         self._encoder = TableEncoder(scale=False)
         Z = self._encoder.fit_columns(table, weight)
-        return TrainingRows(Z, row_hashes(Z, seed), codes, weight, None)
+        return TrainingRows(Z, row_hashes(Z, seed), codes, weight, None, self.n_jobs)
 
     def _select_columns(self, table: NamedColumns, codes: np.ndarray) -> np.ndarray:
         """Return the positions of the columns that are used; warn of the others of a frame."""

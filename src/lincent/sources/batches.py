@@ -314,8 +314,8 @@ def _reduce(request: ReadRequest, results: TreeReducer, i: int, batch: Batch) ->
 def _pool(requests: int) -> ThreadPoolExecutor | None:
     """Return threads, where there are several requests and cores and memory for the threads."""
     count = min(requests, _threads.cores())
-    # 256 MiB for each thread: its stack, its buffers in BLAS, its results.
-    if count == 1 or available_memory() < count * 2**28:
+    # 64 MiB for each thread: its stack, some mapped rows, its results.
+    if count == 1 or available_memory() < count * 2**26:
         return None
     pool = ThreadPoolExecutor(count)
     try:

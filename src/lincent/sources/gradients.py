@@ -14,10 +14,12 @@ that make multipliers feasible are one for each direction.
 Each is a sum over rows, so blocks of rows add theirs, and vectors as long as the data stay in the
 namespace of the rows.
 
-A Gram matrix costs as many products for a row as it has entries, and is used for a step only: a
-fraction of the rows gives it as well.  Its last row, ``bend``, costs no more than a gradient and is
-that of all rows; ``curvature`` has the covariance of the fraction around the mean of all.  So an
-inexact Newton step still leaves no flow into the intercepts, on which the dual bound depends most.
+A Gram matrix costs as many products for a row as it has entries.  From step to step few rows start
+or stop being curved: where the matrix of a point ``before`` is known, the difference is computed,
+over those rows.  It is used for a step only: a fraction of the rows, the same at every point, gives
+it as well.  Its last row, ``bend``, costs no more than a gradient and is that of all rows;
+``curvature`` has the covariance of the fraction around the mean of all.  So an inexact Newton step
+still leaves no flow into the intercepts, on which the dual bound depends most.
 """
 
 from __future__ import annotations
@@ -57,10 +59,19 @@ class SideCosts:
 
 @dataclass(frozen=True)
 class JointPoint:
-    """Classifiers, intercepts in the last row, and the fraction of rows for the Gram matrices."""
+    """Classifiers, intercepts in the last row, and the fraction of rows for the Gram matrices.
+
+    ``before`` are classifiers whose Gram matrices are known: only the difference to them is formed.
+    """
 
     rules: Matrix
     share: float = 1.0
+    before: Matrix | None = None
+
+    def times(self, matrix: Matrix) -> JointPoint:
+        """Return the point with a matrix times its classifiers."""
+        before = None if self.before is None else matrix @ self.before
+        return replace(self, rules=matrix @ self.rules, before=before)
 
 
 @dataclass(frozen=True)
@@ -166,7 +177,7 @@ def in_basis(read: JointReader, basis: Matrix) -> JointReader:
             JointSums(
                 at.loss, at.squares, at.combined @ whole, at.bend @ whole, whole.T @ at.gram @ whole
             )
-            for at in read([replace(at, rules=whole @ at.rules) for at in points])
+            for at in read([at.times(whole) for at in points])
         ]
 
     return read_in_basis
@@ -194,35 +205,39 @@ def joint_sums(
         ones[:] = 1.0
         if center is not None:
             some -= center
-        rules = send(point.rules @ losses.direction[mine].T)
-        short = losses.high - (some @ rules[:-1] + rules[-1])
+        known: Any = 0.0
+        curved: Any = 0.0
+        for rules in (point.rules,) if point.before is None else (point.before, point.rules):
+            own = send(rules @ losses.direction[mine].T)
+            short = losses.high - (some @ own[:-1] + own[-1])
+            inside = (short > 0.0) & (short < losses.width)
+            known, curved = curved, namespace.where(inside, 1.0)
         u = (short / losses.width).clip(0.0, 1.0)
         cost = weight[rows][:, None] * send(losses.cost[mine])
-        alpha = cost * u
+        alpha, bent, changed = cost * u, cost * curved, curved - known
         # Products with a row of ones: libraries of devices are slow to add up few long columns.
-        totals = namespace.beside([alpha * (short - losses.width / 2 * u), alpha * u, alpha])
-        sums = namespace.fetch(ones @ totals).reshape(3, -1)
-        loss[mine], squares[mine], combined[mine, -1] = sums
+        totals = namespace.beside([alpha * (short - losses.width / 2 * u), alpha * u, alpha, bent])
+        sums = namespace.fetch(ones @ totals).reshape(4, -1)
+        loss[mine], squares[mine], combined[mine, -1] = sums[:3]
         combined[mine, :-1] = namespace.fetch(alpha.T @ some)
-        curved = (short > 0.0) & (short < losses.width)
+        np.add.at(bend[:, -1], losses.edge[mine], sums[3])
+        np.add.at(bend[:, :-1], losses.edge[mine], namespace.fetch(bent.T @ some))
+        times = 1.0
         if point.share < 1.0:
-            bent = cost * curved
-            np.add.at(bend[:, :-1], losses.edge[mine], namespace.fetch(bent.T @ some))
-            np.add.at(bend[:, -1], losses.edge[mine], namespace.fetch(ones @ bent))
+            # A fraction of the rows, at least the first, evenly spread without a period.
+            taken = np.arange(len(rows)) * ((5**0.5 - 1) / 2) % 1.0 < point.share
+            changed, times = changed * send(taken[:, None]), len(rows) / np.count_nonzero(taken)
         for k, edge in enumerate(losses.edge[mine]):
-            inside, times = namespace.nonzero(curved[:, k]), 1.0
-            if point.share < 1.0 and len(inside):
-                # A fraction of the rows, at least the first, evenly spread without a period.
-                golden = (5**0.5 - 1) / 2
-                taken = np.flatnonzero(np.arange(len(inside)) * golden % 1.0 < point.share)
-                inside, times = inside[taken], len(inside) / len(taken)
-            root, scaled = (times * cost[inside, k]) ** 0.5, some[inside]
+            inside = namespace.nonzero(changed[:, k])
+            if not len(inside):
+                continue
+            sign, root, scaled = changed[inside, k], (times * cost[inside, k]) ** 0.5, some[inside]
             scaled *= root[:, None]
             # The product of one array with itself is half the work.
-            gram[edge, :-1, :-1] += namespace.fetch(scaled.T @ scaled)
-            border = namespace.fetch(root @ scaled)
+            signed = scaled if point.before is None else scaled * sign[:, None]
+            gram[edge, :-1, :-1] += namespace.fetch(signed.T @ scaled)
+            border = namespace.fetch((sign * root) @ scaled)
             gram[edge, -1, :-1] += border
             gram[edge, :-1, -1] += border
-            gram[edge, -1, -1] += float(root @ root)
-    bend = bend if point.share < 1.0 else gram[:, -1]
+            gram[edge, -1, -1] += float((sign * root) @ root)
     return JointSums(loss, squares, combined, bend / losses.width, gram / losses.width)

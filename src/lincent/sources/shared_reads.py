@@ -31,7 +31,7 @@ Each = Sequence[tuple[Any, ...]] | None
 Alter = Callable[..., tuple[Any, ...]]
 """From the parts of a block, and further arguments, to other parts."""
 
-MUCH = 2**25
+MUCH = 2**23
 """Bytes of results, and at most 64 of them, that are kept before they are merged; where the merged
 result is larger (rows that are collected), as many bytes as that: it is not copied each time."""
 ENCODE = (
@@ -230,7 +230,7 @@ def run_concurrently(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     outer = _current.get()
     barrier = ReadBarrier(threads) if outer is None else outer
     if outer is not None:
-        outer.join(threads - 1)  # this thread only waits for its own
+        outer.join(threads - 1)  # this thread is one of them: others take memory for a stack each
     pool = _JobPool(jobs, barrier, nested=outer is not None, threads=threads)
     # The Dask client of this thread, and its barrier, are those of the others, too.
     context = contextvars.copy_context()
@@ -238,17 +238,17 @@ def run_concurrently(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     with _threads.share_cores(threads, threads):
         running: list[threading.Thread] = []
         try:
-            for k in range(threads):
+            for k in range(int(outer is not None), threads):
                 thread = threading.Thread(target=context.copy().run, args=(pool.work,))
                 try:
                     thread.start()
                 except (RuntimeError, MemoryError):
                     # No memory for its stack: the threads that run do its work.
                     pool.do_without(threads - max(k, 1))
-                    if k == 0:
-                        context.copy().run(pool.work)
                     break
                 running.append(thread)
+            if outer is not None or not running:
+                context.copy().run(pool.work)
             # With a timeout: an interrupt does not get through to a wait without one.
             while not pool.errors and (alive := [one for one in running if one.is_alive()]):
                 alive[0].join(0.1)

@@ -49,7 +49,7 @@ from lincent.workflow.out_of_fold import N_SPLITS
 
 SAMPLE_ROWS = 20_000
 MIN_ROWS = 1_000  # of a sample and of a batch, where memory is short
-EVALUATION_TOL = 1e-6
+EVALUATION_TOL = 1e-4
 """Relative gap of the second fit: the scores of its rows do not show more digits, and each costs
 passes over the data."""
 
