@@ -145,13 +145,21 @@ def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY
     sides = np.flatnonzero(np.concatenate([low, high]))
     held = int(np.count_nonzero(point.low) + np.count_nonzero(point.high))
     count = min(m, max(n + tuning.spare_hinges(n), point.between) - held)
-    rows = np.sort(np.argpartition(point.distance_from_active(program.costs), count - 1)[:count])
+    distance = point.distance_from_active(program.costs)
+    rows = np.sort(np.argpartition(distance, count - 1)[:count])
     alpha = np.where(point.alpha > program.costs / 2, program.costs, 0.0)
     alpha[rows] = point.alpha[rows]
     box = np.zeros(2 * n)
     box[sides] = np.concatenate([point.low, point.high])[sides]
     chosen = np.concatenate([rows, m + sides, [m + 2 * n]])
-    return FaceStart(chosen, np.concatenate([alpha, box, [point.t]]), point.best, point.steps)
+    firmest = np.full(len(sides) + 1, -np.inf)
+    return FaceStart(
+        chosen,
+        np.concatenate([alpha, box, [point.t]]),
+        point.best,
+        point.steps,
+        np.append(distance[rows], firmest),
+    )
 
 
 def solve_columns(
