@@ -97,16 +97,16 @@ class PositiveDefinite:
             diagonal = np.where(diagonal > 0, diagonal, 1.0)
         self.scale = 1.0 / np.sqrt(diagonal)
         # Above rounding, below what refinement cannot undo.
-        ridge, dtype = (1e-12, np.float64) if multiply is None else (1e-6, np.float32)
-        while ridge < 1e-4:  # beyond, the factor says nothing of the matrix
+        single = multiply is not None
+        # With more the factor says nothing of the matrix.
+        for ridge in (1e-6, 1e-5, 1e-4) if single else (1e-12, 1e-9, 1e-6):
             scaled = matrix * self.scale
             scaled *= self.scale[:, None]
             scaled.flat[:: len(self.scale) + 1] = 1.0 + ridge
-            lower = factor(scaled.astype(dtype, copy=False), overwrite=True)
+            lower = factor(scaled.astype(np.float32) if single else scaled, overwrite=True)
             if lower is not None:
                 self.lower = lower
                 return
-            ridge *= 1e3
         raise NotPositiveDefiniteError("the matrix is not positive semidefinite")
 
     def solve(self, b: Vector) -> Vector:

@@ -572,6 +572,10 @@ class Driven:
     """A point whose gaps are told."""
 
     column_scale = np.ones(1)
+    rough = None
+
+    def pivots_in_null_space(self, tol):
+        return False
 
     def __init__(self, gaps, vertices=(), rescued=None, started_in=0.0, fails=99):
         self.gaps, self.vertices = iter(gaps), iter(vertices)
@@ -739,6 +743,52 @@ def test_pivots_begin_with_the_heaviest_hinges(program, monkeypatch):
     np.testing.assert_allclose(weight, np.concatenate(wanted), rtol=1e-12)
     assert (given, most) == (program, 5 * n + 20)
     assert beta is point.beta
+
+
+@pytest.mark.parametrize("kind", ["plain", "dependent", "rounded"])
+def test_pivots_in_a_null_space_end_the_steps_early(kind, monkeypatch):
+    """Also where features depend on each other, and after steps in single precision."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 110))
+    if kind == "dependent":
+        X[:, 70:] = X[:, :40] + X[:, 30:70]
+    y = np.where(X[:, 0] + rng.normal(size=400) > 0, 1.0, -1.0)
+    set_constants(monkeypatch, interior_point, single_columns=100 if kind == "rounded" else 999)
+    program = program_of(X, y)
+    point = InteriorPoint(program)
+    assert (point.rough is not None) == (kind == "rounded")
+    assert point.pivots_in_null_space(1e-9)
+    assert not point.pivots_in_null_space(1e-3)
+    monkeypatch.setattr(InteriorPoint, "vertex", lambda self, exact_count: None)
+    found = interior_point.solve(program, Controls())
+    assert found.solver == "interior-point"
+    assert_optimal(program, found)
+    set_constants(monkeypatch, interior_point, worth_crossing=0.0)
+    assert interior_point.solve(program, Controls()).iterations > found.iterations
+
+
+def test_steps_in_single_precision_end_where_they_do_not_pay(monkeypatch):
+    program = random_program(250, 110)
+    point = InteriorPoint(program)
+    assert point.rough is not None
+    point.residuals()
+    set_constants(monkeypatch, interior_point, few_products=-9)
+    point.step()
+    assert point.rough is None
+    steps, factors = [], []
+    step = InteriorPoint.step
+
+    def failing(self):
+        """A matrix that has a factor in double precision alone."""
+        steps.append(self.rough is not None)
+        if self.rough is not None:
+            raise ArithmeticError
+        factors.append(step(self))
+
+    monkeypatch.setattr(InteriorPoint, "step", failing)
+    assert_optimal(program, interior_point.solve(program, Controls()))
+    assert steps[:2] == [True, False]
+    assert not any(steps[1:])
 
 
 def normal_program(m, n, seed=0):

@@ -64,8 +64,8 @@ WIDTH = 3.0
 """Size of the first slacks in mean residuals: less is nearer, more is safer."""
 SMALL = 30_000
 """Entries up to which a factorization costs no more than a solve."""
-SINGLE_ENTRIES = 100_000
-"""Entries from which on a matrix in single precision saves time."""
+SINGLE_COLUMNS = 100
+"""Columns from which on a matrix in single precision saves time."""
 LONG_STEP = 0.9
 """Steps this long need no further corrector."""
 LONG_ENOUGH = 0.5
@@ -78,8 +78,9 @@ VERTEX_BELOW = 1e-2
 as long as one step or two."""
 ROUGH = 1e-3
 """Relative residual of steps by a matrix in single precision, far from the optimum;"""
-MOST_PRODUCTS = 12
-"""conjugate gradients that take more products in a step cost as much as a matrix in double."""
+FEW_PRODUCTS = 6
+"""conjugate gradients that take so many products in a step, and one more for every 64 columns, cost
+as much as a matrix in double precision."""
 SPARE = 80
 """Hinges beyond those of a vertex in a null space: so many or a tenth of the features, at most
 three tenths."""
@@ -110,10 +111,8 @@ class ColumnSide:
             part = slice(start, start + 512)
             H[part] += (D_apart * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
-        if rough is None:
-            self.factor = PositiveDefinite(H, full=True, exact=1e-10)
-        else:
-            self.factor = PositiveDefinite(H, full=True, exact=ROUGH, multiply=self.multiply)
+        exact, multiply = (1e-10, None) if rough is None else (ROUGH, self.multiply)
+        self.factor = PositiveDefinite(H, full=True, exact=exact, multiply=multiply)
 
     def multiply(self, x: Vector) -> Vector:
         """Return the product with the matrix of the system."""
@@ -332,8 +331,7 @@ class InteriorPoint:
         m, n = program.shape
         self.program = program
         self.column_scale = program.rows.column_scale()
-        single = SINGLE_ENTRIES <= m * n and FEW_COLUMNS < n <= m
-        self.rough = program.rows.float32(None) if single else None
+        self.rough = program.rows.float32(None) if SINGLE_COLUMNS <= n <= m else None
         # A corrector costs a solve and saves part of a factorization.
         self.long_step = LONG_STEP if m * n > SMALL else LONG_ENOUGH
         # Where each block sits in the stacked vectors.
@@ -448,7 +446,7 @@ class InteriorPoint:
         move, primal, dual = predictor_corrector(
             self.P, self.Z, self._direction, correctors=2, long_step=self.long_step
         )
-        if self.normal.products > MOST_PRODUCTS:
+        if self.normal.products > FEW_PRODUCTS + len(self.beta) // 64:
             self.rough = None
         self.beta = self.beta + primal * move[0]
         self.P += primal * move[1]
@@ -462,8 +460,8 @@ class InteriorPoint:
         self.theta = theta
         self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
         apart = 1.0 / float(ratio[self.apart])
-        both = theta[:n] + theta[n:]
-        self.normal = normal_equations(self.program, D, apart, both, self.rough)
+        theta = theta[:n] + theta[n:]
+        self.normal = normal_equations(self.program, D, apart, theta, self.rough)
 
     def _direction(self, R: Vector) -> _Step:
         """Return the Newton step for Z dP + P dZ = R, keeping the linear conditions."""
@@ -559,15 +557,9 @@ class InteriorPoint:
 
     def face_start(self, best: Certificate) -> FaceStart:
         """Return the hinges nearest to active, and a dual weight for every hinge."""
-        m, n = self.program.shape
+        n = self.program.shape[1]
         over, miss, sides = self._distances()
         distance = np.concatenate([np.maximum(over, miss), sides])
         count = n + min(3 * n // 10, max(SPARE, n // 10))
-        chosen = np.sort(np.argpartition(distance, count - 1)[:count])
-        dual = np.zeros(m + 2 * n + 1)
-        dual[:m] = np.where(miss > over, self.program.costs, 0.0)
-        dual[chosen] = np.concatenate([self.alpha, self.Z[self.box]])[chosen]
-        dual[-1] = self.t
-        return FaceStart(
-            np.append(chosen, m + 2 * n), dual, best, 0, np.append(distance[chosen], -np.inf)
-        )
+        dual = np.concatenate([self.alpha, self.Z[self.box], [self.t]])
+        return FaceStart.nearest(distance, count, dual, self.program.costs, best)

@@ -49,6 +49,27 @@ class FaceStart:
     distance: Vector | None = None
     """How far each chosen hinge is from active, where the farthest may be dropped."""
 
+    @classmethod
+    def nearest(
+        cls,
+        distance: Vector,
+        count: int,
+        dual: Vector,
+        costs: Vector,
+        best: Certificate,
+        steps: int = 0,
+    ) -> FaceStart:
+        """Return so many hinges of (P) nearest to active, and the separation.
+
+        The ``dual`` weights of the others become zero, or the cost of a row that is nearer to it.
+        """
+        chosen = np.sort(np.argpartition(distance, count - 1)[:count])
+        bounds = np.zeros(len(dual))
+        bounds[: len(costs)] = np.where(dual[: len(costs)] > costs / 2, costs, 0.0)
+        chosen, distance = np.append(chosen, len(distance)), np.append(distance[chosen], -np.inf)
+        bounds[chosen] = dual[chosen]
+        return cls(chosen, bounds, best, steps, distance)
+
 
 def finish(
     hinges: Hinges, start: FaceStart, controls: Controls, most_joining: float = 2.0
@@ -101,11 +122,11 @@ class _Rounds:
             dropped = np.delete(start.chosen, kept)
             top = hinges.top[dropped]
             self.dual[dropped] = np.where(self.dual[dropped] > top / 2, top, 0.0)
-            self.base, nullity = hinges.working(self.index), spare
+            self.base, nullity = hinges.working(self.index), 0
         self.origin = hinges.point_of(start.best)
         self._refine()
         self.steps = 0
-        N = _null_space(self.base, max(nullity, spare))
+        N = _null_space(self.base, nullity)
         self.spare = N.shape[1]
         now, top, at = self.dual[self.index], hinges.top[self.index], hinges.at[self.index]
         typical = float(np.median(np.where(np.isfinite(top), top, 1.0)))
@@ -189,9 +210,10 @@ def _nullity(base: WorkingSet) -> int:
     return int(np.square(N).sum() / 8)
 
 
-def _null_space(base: WorkingSet, expected: int) -> Matrix:
+def _null_space(base: WorkingSet, expected: int = 0) -> Matrix:
     """Return an orthonormal basis of the null space of M': random vectors, projected."""
-    count = base.shape[0]
+    count, n = base.shape
+    expected = max(expected, count - n, 0)
     rng = np.random.default_rng(count)
     while True:
         drawn = min(expected + int(np.sqrt(expected)) + 8, count)  # more, to see all of it
@@ -290,7 +312,7 @@ class Vertex:
         self.gain = np.concatenate([self.gain, gain])
 
     def multipliers(self, gain: Vector | None = None) -> Vector:
-        """Return p with N'(gain + p) = 0, zero off E: the multipliers of (W), for its own prices."""
+        """Return p with N'(gain + p) = 0, zero off E: of the gain of (W), its multipliers."""
         p = np.zeros(len(self.N))
         p[self.E] = -(self.inverse.T @ (self.q if gain is None else gain @ self.N))
         return p
