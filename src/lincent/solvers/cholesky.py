@@ -30,6 +30,9 @@ DEPTH = 4096
 """Columns of the factor in one product: 20,000 x 512 x 4,096 takes about half a second."""
 
 
+Product = Callable[[Vector], Vector] | None
+
+
 class NotPositiveDefiniteError(ArithmeticError):
     """The matrix, ridge included, has a pivot that is not positive."""
 
@@ -82,12 +85,7 @@ class PositiveDefinite:
     """
 
     def __init__(
-        self,
-        matrix: Matrix,
-        *,
-        full: bool = False,
-        exact: float = 1e-14,
-        multiply: Callable[[Vector], Vector] | None = None,
+        self, matrix: Matrix, *, full: bool = False, exact: float = 1e-14, multiply: Product = None
     ) -> None:
         self.multiply, self.exact = multiply or matrix.__matmul__, exact
         diagonal = matrix.diagonal()
@@ -97,13 +95,12 @@ class PositiveDefinite:
             diagonal = np.where(diagonal > 0, diagonal, 1.0)
         self.scale = 1.0 / np.sqrt(diagonal)
         # Above rounding, below what refinement cannot undo.
-        single = multiply is not None
         # With more the factor says nothing of the matrix.
-        for ridge in (1e-6, 1e-5, 1e-4) if single else (1e-12, 1e-9, 1e-6):
+        for ridge in (1e-6, 1e-5, 1e-4) if multiply else (1e-12, 1e-9, 1e-6):
             scaled = matrix * self.scale
             scaled *= self.scale[:, None]
             scaled.flat[:: len(self.scale) + 1] = 1.0 + ridge
-            lower = factor(scaled.astype(np.float32) if single else scaled, overwrite=True)
+            lower = factor(scaled.astype(np.float32) if multiply else scaled, overwrite=True)
             if lower is not None:
                 self.lower = lower
                 return
@@ -130,9 +127,7 @@ class PositiveDefinite:
         )
 
     def _solve_scaled(self, b: Vector) -> Vector:
-        x = solve(self.lower, b * self.scale)
-        x *= self.scale
-        return x
+        return self.scale * solve(self.lower, b * self.scale)
 
 
 class BlockedCholesky:

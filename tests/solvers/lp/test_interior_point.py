@@ -572,10 +572,7 @@ class Driven:
     """A point whose gaps are told."""
 
     column_scale = np.ones(1)
-    rough = None
-
-    def pivots_in_null_space(self, tol):
-        return False
+    rough, large = None, False
 
     def __init__(self, gaps, vertices=(), rescued=None, started_in=0.0, fails=99):
         self.gaps, self.vertices = iter(gaps), iter(vertices)
@@ -753,22 +750,28 @@ def test_pivots_in_a_null_space_end_the_steps_early(kind, monkeypatch):
     if kind == "dependent":
         X[:, 70:] = X[:, :40] + X[:, 30:70]
     y = np.where(X[:, 0] + rng.normal(size=400) > 0, 1.0, -1.0)
-    set_constants(monkeypatch, interior_point, single_columns=100 if kind == "rounded" else 999)
     program = program_of(X, y)
-    point = InteriorPoint(program)
-    assert (point.rough is not None) == (kind == "rounded")
-    assert point.pivots_in_null_space(1e-9)
-    assert not point.pivots_in_null_space(1e-3)
     monkeypatch.setattr(InteriorPoint, "vertex", lambda self, exact_count: None)
+    set_constants(monkeypatch, interior_point, large=400 * 110 + 1)
+    plain = interior_point.solve(program, Controls())
+    set_constants(monkeypatch, interior_point, large=400 * 110)
+    assert InteriorPoint(program).large
+    if kind != "rounded":
+        monkeypatch.setattr(type(program.rows), "float32", lambda self, index: None)
+    assert (InteriorPoint(program).rough is not None) == (kind == "rounded")
     found = interior_point.solve(program, Controls())
     assert found.solver == "interior-point"
     assert_optimal(program, found)
-    set_constants(monkeypatch, interior_point, worth_crossing=0.0)
-    assert interior_point.solve(program, Controls()).iterations > found.iterations
+    assert found.iterations < plain.iterations
+    # A rough answer is not worth pivots.
+    monkeypatch.setattr(interior_point.null_space, "finish", None)
+    assert interior_point.solve(program, Controls(tol=1e-4)).status is Status.OPTIMAL
 
 
 def test_steps_in_single_precision_end_where_they_do_not_pay(monkeypatch):
+    set_constants(monkeypatch, interior_point, large=250 * 110)
     program = random_program(250, 110)
+    assert InteriorPoint(random_program(249, 110)).rough is None
     point = InteriorPoint(program)
     assert point.rough is not None
     point.residuals()

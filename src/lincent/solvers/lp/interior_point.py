@@ -45,9 +45,8 @@ from lincent.solvers.bounds import Bounds
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.lp.duplicate_rows import solve_distinct
 from lincent.solvers.lp.simplex import crossover
+from lincent.solvers.lp.sparse import null_space
 from lincent.solvers.lp.sparse.hinges import RowHinges
-from lincent.solvers.lp.sparse.null_space import FaceStart
-from lincent.solvers.lp.sparse.null_space import finish as pivot_to_vertex
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.predictor_corrector import predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
@@ -64,8 +63,8 @@ WIDTH = 3.0
 """Size of the first slacks in mean residuals: less is nearer, more is safer."""
 SMALL = 30_000
 """Entries up to which a factorization costs no more than a solve."""
-SINGLE_COLUMNS = 100
-"""Columns from which on a matrix in single precision saves time."""
+LARGE = 100_000
+"""Entries from which on a matrix in single precision, and pivots in a null space, save time."""
 LONG_STEP = 0.9
 """Steps this long need no further corrector."""
 LONG_ENOUGH = 0.5
@@ -76,14 +75,11 @@ STALLED_GAP = 0.1
 VERTEX_BELOW = 1e-2
 """Relative gap from which on the vertex is guessed, or reached by pivots in a null space: they take
 as long as one step or two."""
-ROUGH = 1e-3
+ROUGH = 1e-4
 """Relative residual of steps by a matrix in single precision, far from the optimum;"""
 FEW_PRODUCTS = 6
 """conjugate gradients that take so many products in a step, and one more for every 64 columns, cost
 as much as a matrix in double precision."""
-SPARE = 80
-"""Hinges beyond those of a vertex in a null space: so many or a tenth of the features, at most
-three tenths."""
 PIVOTS = 5
 """Pivots per column that a crossover may take."""
 WORTH_CROSSING = 1e-6
@@ -239,7 +235,7 @@ def _drive(
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
     iteration, took, far = 0, point.started_in, False
-    pivots_below = VERTEX_BELOW if point.pivots_in_null_space(controls.tol) else 0.0
+    pivots_below = VERTEX_BELOW if point.large and controls.tol <= WORTH_CROSSING else 0.0
     for iteration in range(controls.max_iter + 1):
         point.residuals()
         point.offer(bounds)
@@ -248,7 +244,12 @@ def _drive(
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
         if waiting > 1:
             point.rough = None
-        vertex = point.finish(gap, controls.tol, slow=waiting > 1)
+        if gap >= pivots_below:
+            vertex = point.finish(gap, controls.tol, slow=waiting > 1)
+        else:
+            pivots_below, point.rough = 0.1 * gap, None
+            start = point.face_start(_best(program, bounds))
+            vertex = null_space.finish(RowHinges(program), start, controls).certificate
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
             return Solution(
                 Status.OPTIMAL, vertex, max(iteration, 1), NAME, scale=point.column_scale
@@ -256,14 +257,6 @@ def _drive(
         if gap <= controls.tol:
             status = Status.OPTIMAL
             break
-        if gap < pivots_below:
-            pivots_below, point.rough = 0.1 * gap, None
-            start = point.face_start(_best(program, bounds))
-            solution = pivot_to_vertex(RowHinges(program), start, controls)
-            if solution.status is Status.OPTIMAL:
-                return replace(
-                    solution, iterations=iteration, solver=NAME, scale=point.column_scale
-                )
         far = hurry and gap > STALLED_GAP
         # Fewer where another start may do better, or where the gap is small enough for the caller.
         if waiting > (2 if gap <= enough else 6 if far else PATIENCE):
@@ -297,13 +290,11 @@ def _best(program: Program, bounds: Bounds) -> Certificate:
     return Certificate(beta, alpha, t, bounds.objective, bounds.bound)
 
 
-def discriminant_start(
-    program: Program, scale: Vector, rough: Rows | None = None
-) -> tuple[Vector, Vector]:
+def discriminant_start(program: Program, scale: Vector) -> tuple[Vector, Vector]:
     """Return the best point along inv(A'CA) d, and s - A beta there."""
     rows = program.rows
     ridge = 1e-2 * float(program.costs.sum()) * scale**2
-    normal = normal_equations(program, program.costs, 1e-300, ridge, rough)
+    normal = normal_equations(program, program.costs, 1e-300, ridge)
     nothing = np.zeros(program.shape[0])
     direction = normal.step(nothing, 0.0, program.difference)[0]
     middle = (program.lower + program.upper) / 2
@@ -331,7 +322,8 @@ class InteriorPoint:
         m, n = program.shape
         self.program = program
         self.column_scale = program.rows.column_scale()
-        self.rough = program.rows.float32(None) if SINGLE_COLUMNS <= n <= m else None
+        self.large = m * n >= LARGE and FEW_COLUMNS < n <= m
+        self.rough = program.rows.float32(None) if self.large else None
         # A corrector costs a solve and saves part of a factorization.
         self.long_step = LONG_STEP if m * n > SMALL else LONG_ENOUGH
         # Where each block sits in the stacked vectors.
@@ -371,7 +363,7 @@ class InteriorPoint:
         """
         program = self.program
         if start is None:
-            self.beta, missed = discriminant_start(program, self.column_scale, self.rough)
+            self.beta, missed = discriminant_start(program, self.column_scale)
         else:
             middle = (program.lower + program.upper) / 2
             self.beta = middle + 0.99 * (start - middle)
@@ -460,8 +452,7 @@ class InteriorPoint:
         self.theta = theta
         self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
         apart = 1.0 / float(ratio[self.apart])
-        theta = theta[:n] + theta[n:]
-        self.normal = normal_equations(self.program, D, apart, theta, self.rough)
+        self.normal = normal_equations(self.program, D, apart, theta[:n] + theta[n:], self.rough)
 
     def _direction(self, R: Vector) -> _Step:
         """Return the Newton step for Z dP + P dZ = R, keeping the linear conditions."""
@@ -545,21 +536,16 @@ class InteriorPoint:
         program, ratio = self.program, self.P / self.Z
         per_size = program.costs / float(np.abs(self.projected - program.margin).mean())
         # A dual of the box is compared with the gradient that rows of random signs leave.
-        typical = np.abs(program.linear)
-        typical += float(np.sqrt(program.costs @ program.costs)) * self.column_scale
-        sides = ratio[self.box] * np.tile(typical / (program.upper - program.lower), 2)
-        return ratio[self.over] * per_size, ratio[self.miss] * per_size, sides
+        signs = np.sqrt(program.costs @ program.costs) * self.column_scale
+        box = np.tile((np.abs(program.linear) + signs) / (program.upper - program.lower), 2)
+        return ratio[self.over] * per_size, ratio[self.miss] * per_size, ratio[self.box] * box
 
-    def pivots_in_null_space(self, tol: float) -> bool:
-        """Return whether a null space of the features is where the vertex is looked for."""
-        m, n = self.program.shape
-        return tol <= WORTH_CROSSING and not self.cross_below and FEW_COLUMNS <= n <= m
-
-    def face_start(self, best: Certificate) -> FaceStart:
+    def face_start(self, best: Certificate) -> null_space.FaceStart:
         """Return the hinges nearest to active, and a dual weight for every hinge."""
         n = self.program.shape[1]
         over, miss, sides = self._distances()
         distance = np.concatenate([np.maximum(over, miss), sides])
-        count = n + min(3 * n // 10, max(SPARE, n // 10))
+        # With more hinges fewer are missing; pivots cost the square of their number.
+        count = n + min(3 * n // 10, max(80, n // 10))
         dual = np.concatenate([self.alpha, self.Z[self.box], [self.t]])
-        return FaceStart.nearest(distance, count, dual, self.program.costs, best)
+        return null_space.nearest_hinges(distance, count, dual, self.program.costs, best, 0)

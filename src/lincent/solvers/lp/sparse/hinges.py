@@ -81,10 +81,6 @@ class RowHinges:
         apart = float(program.difference @ point) - program.separation
         return np.concatenate([program.rows.dot(point) - program.margin, *sides, [apart]])
 
-    def point_of(self, answer: Certificate) -> Vector:
-        """Return the point of a certificate."""
-        return answer.beta
-
     def certify(self, point: Vector, dual: Vector) -> Certificate:
         """Return the certificate of the point and the dual weights for the whole program."""
         return certify(self.program, point, dual[: self.m], float(dual[-1]))
@@ -151,9 +147,6 @@ class ColumnHinges:
     def beyond(self, point: Vector) -> Vector:
         costs = np.append(self.program.costs[self.rows], np.inf)
         return np.concatenate([self.E.dot(point) + self.g, -point, point + costs])
-
-    def point_of(self, answer: Certificate) -> Vector:
-        return -np.append(answer.alpha[self.rows], answer.t)
 
     def certify(self, point: Vector, dual: Vector) -> Certificate:
         self.certified = (point, dual)

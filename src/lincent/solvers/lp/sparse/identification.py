@@ -39,7 +39,7 @@ from lincent.solvers.lp.sparse.lagrangian import (
     interior_point_affordable,
     start_columns,
 )
-from lincent.solvers.lp.sparse.null_space import FaceStart, finish
+from lincent.solvers.lp.sparse.null_space import FaceStart, finish, nearest_hinges
 from lincent.solvers.solution import Controls, Solution, Status
 
 ROWS, COLUMNS = "identification", "dual-identification"
@@ -90,8 +90,6 @@ class ColumnTuning:
 BY_ROWS, BY_COLUMNS = RowTuning(), ColumnTuning()
 LEAST_ROWS = 4
 """Distinct rows per feature: with fewer most may be active, and the interior point is as fast."""
-LEAST_DENSE_ROWS = 8
-"""The same of dense data: a matrix of all rows costs little more than one of the active rows."""
 MOST_JOINING = 8.0
 """Misplaced hinges, in first variables: with few spare many may be, and joining is cheap."""
 
@@ -102,9 +100,9 @@ def rows_applicable(m: int, n: int, sparse: bool) -> bool:
     Sparse 20,000 x 1,000 takes a fifth of the time of an interior point, dense 4,000 x 200 of real
     data half of it, dense 2,000 x 500 half as long again.
     """
-    if sparse:
-        return m >= LEAST_ROWS * n and n >= 500
-    return m >= LEAST_DENSE_ROWS * n and n >= 150
+    # Of dense data a matrix of all rows costs little more than one of the active rows.
+    least = (LEAST_ROWS, 500) if sparse else (2 * LEAST_ROWS, 150)
+    return m >= least[0] * n and n >= least[1]
 
 
 def columns_applicable(m: int, n: int, sparse: bool) -> bool:
@@ -149,10 +147,10 @@ def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY
     sides = np.where(np.concatenate([low, high]), -np.inf, np.inf)
     held = int(np.count_nonzero(point.low) + np.count_nonzero(point.high))
     count = min(m, max(n + tuning.spare_hinges(n), point.between) - held)
-    distance = np.concatenate([point.distance_from_active(program.costs), sides])
     count += int(np.count_nonzero(sides < 0.0))
+    distance = np.concatenate([point.distance_from_active(program.costs), sides])
     dual = np.concatenate([point.alpha, point.low, point.high, [point.t]])
-    return FaceStart.nearest(distance, count, dual, program.costs, point.best, point.steps)
+    return nearest_hinges(distance, count, dual, program.costs, point.best, point.steps)
 
 
 def solve_columns(

@@ -48,27 +48,23 @@ class FaceStart:
     steps: int
     distance: Vector | None = None
     """How far each chosen hinge is from active, where the farthest may be dropped."""
+    origin: Vector | float = 0.0
+    """A point near the optimum."""
 
-    @classmethod
-    def nearest(
-        cls,
-        distance: Vector,
-        count: int,
-        dual: Vector,
-        costs: Vector,
-        best: Certificate,
-        steps: int = 0,
-    ) -> FaceStart:
-        """Return so many hinges of (P) nearest to active, and the separation.
 
-        The ``dual`` weights of the others become zero, or the cost of a row that is nearer to it.
-        """
-        chosen = np.sort(np.argpartition(distance, count - 1)[:count])
-        bounds = np.zeros(len(dual))
-        bounds[: len(costs)] = np.where(dual[: len(costs)] > costs / 2, costs, 0.0)
-        chosen, distance = np.append(chosen, len(distance)), np.append(distance[chosen], -np.inf)
-        bounds[chosen] = dual[chosen]
-        return cls(chosen, bounds, best, steps, distance)
+def nearest_hinges(
+    distance: Vector, count: int, dual: Vector, costs: Vector, best: Certificate, steps: int
+) -> FaceStart:
+    """Return so many hinges of (P) nearest to active, and the separation.
+
+    The ``dual`` weights of the others become zero, or the cost of a row that is nearer to it.
+    """
+    chosen = np.sort(np.argpartition(distance, count - 1)[:count])
+    bounds = np.zeros(len(dual))
+    bounds[: len(costs)] = np.where(dual[: len(costs)] > costs / 2, costs, 0.0)
+    chosen, distance = np.append(chosen, len(distance)), np.append(distance[chosen], -np.inf)
+    bounds[chosen] = dual[chosen]
+    return FaceStart(chosen, bounds, best, steps, distance, best.beta)
 
 
 def finish(
@@ -116,14 +112,13 @@ class _Rounds:
         nullity, spare = _nullity(self.base), max(self.base.shape[0] - self.base.shape[1], 0)
         if start.distance is not None and nullity > 2 * spare + 16:
             # Features depend on each other: fewer hinges make a vertex.
-            order = np.argsort(start.distance)
-            kept = np.sort(order[: len(order) - (nullity - spare)])
-            self.index = start.chosen[kept]
-            dropped = np.delete(start.chosen, kept)
+            count = len(start.chosen) - (nullity - spare)
+            kept = start.distance <= np.partition(start.distance, count - 1)[count - 1]
+            self.index, dropped = start.chosen[kept], start.chosen[~kept]
             top = hinges.top[dropped]
             self.dual[dropped] = np.where(self.dual[dropped] > top / 2, top, 0.0)
             self.base, nullity = hinges.working(self.index), 0
-        self.origin = hinges.point_of(start.best)
+        self.origin = np.zeros(self.base.shape[1]) + start.origin
         self._refine()
         self.steps = 0
         N = _null_space(self.base, nullity)
