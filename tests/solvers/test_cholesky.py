@@ -35,6 +35,15 @@ def test_collinear_columns_are_solved_as_well_as_they_can_be():
     assert max(residuals) < 1e-4
 
 
+def test_a_matrix_of_few_digits_solves_the_one_that_is_meant():
+    """A factor in single precision, refined by products with the matrix in double precision."""
+    matrix, x = spd(12), np.random.default_rng(2).normal(size=12)
+    rough = matrix.astype(np.float32).astype(np.float64)
+    system = PositiveDefinite(rough, exact=1e-12, multiply=matrix.__matmul__)
+    assert system.lower.dtype == np.float32
+    np.testing.assert_allclose(system.solve(matrix @ x), x, rtol=1e-9)
+
+
 def test_several_right_hand_sides_are_solved_one_by_one():
     matrix, b = spd(5), np.random.default_rng(3).normal(size=(5, 3))
     system = PositiveDefinite(matrix)

@@ -16,6 +16,8 @@ large matrices in place, in blocks small enough that signals and deadlines are s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import blas, lapack
 
@@ -26,6 +28,9 @@ TILE = 512
 """Columns factored at a time: BLAS is at full speed from about 256 on."""
 DEPTH = 4096
 """Columns of the factor in one product: 20,000 x 512 x 4,096 takes about half a second."""
+
+
+Product = Callable[[Vector], Vector] | None
 
 
 class NotPositiveDefiniteError(ArithmeticError):
@@ -74,27 +79,31 @@ class PositiveDefinite:
     """A factored matrix, solved for as many right-hand sides as needed, with refinement.
 
     A row and column of zeros is a variable on which nothing depends: it solves to zero.  With
-    ``full`` such a matrix is refused.  ``exact`` is the relative residual that is asked for.
+    ``full`` such a matrix is refused.  ``exact`` is the relative residual that is asked for.  Where
+    ``matrix`` has the digits of single precision alone, its factor is in single precision as well,
+    and ``multiply`` is the product with the matrix that is meant.
     """
 
-    def __init__(self, matrix: Matrix, *, full: bool = False, exact: float = 1e-14) -> None:
-        self.matrix, self.exact = matrix, exact
+    def __init__(
+        self, matrix: Matrix, *, full: bool = False, exact: float = 1e-14, multiply: Product = None
+    ) -> None:
+        self.multiply, self.exact = multiply or matrix.__matmul__, exact
         diagonal = matrix.diagonal()
         if not np.all(np.isfinite(diagonal)) or np.any(diagonal <= 0):
             if full or not np.all(np.isfinite(diagonal)):
                 raise NotPositiveDefiniteError("the diagonal is not positive")
             diagonal = np.where(diagonal > 0, diagonal, 1.0)
         self.scale = 1.0 / np.sqrt(diagonal)
-        ridge = 1e-12  # above rounding, below what refinement cannot undo
-        while ridge < 1e-4:  # beyond, the factor says nothing of the matrix
+        # Above rounding, below what refinement cannot undo.
+        # With more the factor says nothing of the matrix.
+        for ridge in (1e-6, 1e-5, 1e-4) if multiply else (1e-12, 1e-9, 1e-6):
             scaled = matrix * self.scale
             scaled *= self.scale[:, None]
             scaled.flat[:: len(self.scale) + 1] = 1.0 + ridge
-            lower = factor(scaled, overwrite=True)
+            lower = factor(scaled.astype(np.float32) if multiply else scaled, overwrite=True)
             if lower is not None:
                 self.lower = lower
                 return
-            ridge *= 1e3
         raise NotPositiveDefiniteError("the matrix is not positive semidefinite")
 
     def solve(self, b: Vector) -> Vector:
@@ -102,14 +111,14 @@ class PositiveDefinite:
         if b.ndim == 2:
             return np.stack([self.solve(column) for column in b.T], axis=1)
         x = self._solve_scaled(b)
-        residual = b - self.matrix @ x
+        residual = b - self.multiply(x)
         small, large = residual * self.scale, b * self.scale
         if small @ small <= self.exact**2 * (large @ large):
             return x
         goal = self.exact**2 * abs(float(b @ x))
         # Collinear columns take one iteration each; a dozen are seldom needed.
         return conjugate_gradients(
-            self.matrix.__matmul__,
+            self.multiply,
             residual,
             self._solve_scaled,
             lambda _, size: not size > goal,
@@ -118,9 +127,7 @@ class PositiveDefinite:
         )
 
     def _solve_scaled(self, b: Vector) -> Vector:
-        x = lapack.dpotrs(self.lower, b * self.scale, lower=1)[0]
-        x *= self.scale
-        return np.asarray(x)
+        return self.scale * solve(self.lower, b * self.scale)
 
 
 class BlockedCholesky:

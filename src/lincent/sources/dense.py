@@ -173,7 +173,7 @@ class Float32Rows(DenseRows):
             gram: Matrix = np.multiply(self.array.T @ self.array, weight[0], dtype=np.float64)
             return gram
         root = np.sqrt(weight).astype(np.float32)[:, None]
-        step = min(m, max(1, BLOCK_BYTES // (4 * max(1, n))))
+        step = max(1, min(m, max(n, BLOCK_BYTES // (4 * max(1, n)))))
         total, scratch = np.zeros((n, n)), np.empty((step, n), dtype=np.float32)
         for start in range(0, m, step):
             block = self.array[start : start + step]

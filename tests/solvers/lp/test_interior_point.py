@@ -572,6 +572,7 @@ class Driven:
     """A point whose gaps are told."""
 
     column_scale = np.ones(1)
+    rough, large = None, False
 
     def __init__(self, gaps, vertices=(), rescued=None, started_in=0.0, fails=99):
         self.gaps, self.vertices = iter(gaps), iter(vertices)
@@ -739,6 +740,58 @@ def test_pivots_begin_with_the_heaviest_hinges(program, monkeypatch):
     np.testing.assert_allclose(weight, np.concatenate(wanted), rtol=1e-12)
     assert (given, most) == (program, 5 * n + 20)
     assert beta is point.beta
+
+
+@pytest.mark.parametrize("kind", ["plain", "dependent", "rounded"])
+def test_pivots_in_a_null_space_end_the_steps_early(kind, monkeypatch):
+    """Also where features depend on each other, and after steps in single precision."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 110))
+    if kind == "dependent":
+        X[:, 70:] = X[:, :40] + X[:, 30:70]
+    y = np.where(X[:, 0] + rng.normal(size=400) > 0, 1.0, -1.0)
+    program = program_of(X, y)
+    monkeypatch.setattr(InteriorPoint, "vertex", lambda self, exact_count: None)
+    set_constants(monkeypatch, interior_point, large=400 * 110 + 1)
+    plain = interior_point.solve(program, Controls())
+    set_constants(monkeypatch, interior_point, large=400 * 110)
+    assert InteriorPoint(program).large
+    if kind != "rounded":
+        monkeypatch.setattr(type(program.rows), "float32", lambda self, index: None)
+    assert (InteriorPoint(program).rough is not None) == (kind == "rounded")
+    found = interior_point.solve(program, Controls())
+    assert found.solver == "interior-point"
+    assert_optimal(program, found)
+    assert found.iterations < plain.iterations
+    # A rough answer is not worth pivots.
+    monkeypatch.setattr(interior_point.null_space, "finish", None)
+    assert interior_point.solve(program, Controls(tol=1e-4)).status is Status.OPTIMAL
+
+
+def test_steps_in_single_precision_end_where_they_do_not_pay(monkeypatch):
+    set_constants(monkeypatch, interior_point, large=250 * 110)
+    program = random_program(250, 110)
+    assert InteriorPoint(random_program(249, 110)).rough is None
+    point = InteriorPoint(program)
+    assert point.rough is not None
+    point.residuals()
+    set_constants(monkeypatch, interior_point, few_products=-9)
+    point.step()
+    assert point.rough is None
+    steps, factors = [], []
+    step = InteriorPoint.step
+
+    def failing(self):
+        """A matrix that has a factor in double precision alone."""
+        steps.append(self.rough is not None)
+        if self.rough is not None:
+            raise ArithmeticError
+        factors.append(step(self))
+
+    monkeypatch.setattr(InteriorPoint, "step", failing)
+    assert_optimal(program, interior_point.solve(program, Controls()))
+    assert steps[:2] == [True, False]
+    assert not any(steps[1:])
 
 
 def normal_program(m, n, seed=0):

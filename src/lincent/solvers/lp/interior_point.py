@@ -39,12 +39,14 @@ from dataclasses import replace
 import numpy as np
 
 from lincent import _threads
-from lincent.problems.arrays import Vector
+from lincent.problems.arrays import Rows, Vector
 from lincent.problems.centralization import ONLY_POINT, Certificate, Program, certify
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.lp.duplicate_rows import solve_distinct
 from lincent.solvers.lp.simplex import crossover
+from lincent.solvers.lp.sparse import null_space
+from lincent.solvers.lp.sparse.hinges import RowHinges
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.predictor_corrector import predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
@@ -61,6 +63,8 @@ WIDTH = 3.0
 """Size of the first slacks in mean residuals: less is nearer, more is safer."""
 SMALL = 30_000
 """Entries up to which a factorization costs no more than a solve."""
+LARGE = 100_000
+"""Entries from which on a matrix in single precision, and pivots in a null space, save time."""
 LONG_STEP = 0.9
 """Steps this long need no further corrector."""
 LONG_ENOUGH = 0.5
@@ -69,7 +73,13 @@ PATIENCE = 15
 """Steps in which the gap must halve."""
 STALLED_GAP = 0.1
 VERTEX_BELOW = 1e-2
-"""Relative gap from which on the vertex is guessed."""
+"""Relative gap from which on the vertex is guessed, or reached by pivots in a null space: they take
+as long as one step or two."""
+ROUGH = 1e-4
+"""Relative residual of steps by a matrix in single precision, far from the optimum;"""
+FEW_PRODUCTS = 6
+"""conjugate gradients that take so many products in a step, and one more for every 64 columns, cost
+as much as a matrix in double precision."""
 PIVOTS = 5
 """Pivots per column that a crossover may take."""
 WORTH_CROSSING = 1e-6
@@ -85,17 +95,26 @@ _Step = tuple[Vector, Vector, Vector]
 
 
 class ColumnSide:
-    """The linear system for n <= m."""
+    """The linear system for n <= m; its matrix from ``rough`` rows, in single precision, if any."""
 
-    def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
+    def __init__(
+        self, program: Program, D: Vector, D_apart: float, theta: Vector, rough: Rows | None = None
+    ) -> None:
         self.rows, self.d = program.rows, program.difference
-        self.D, self.D_apart = D, D_apart
-        H = self.rows.gram(D)
+        self.D, self.D_apart, self.theta, self.products = D, D_apart, theta, 0
+        H = (rough or self.rows).gram(D)
         for start in range(0, len(self.d), 512):  # no copy of a large matrix
             part = slice(start, start + 512)
             H[part] += (D_apart * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
-        self.factor = PositiveDefinite(H, full=True, exact=1e-10)
+        exact, multiply = (1e-10, None) if rough is None else (ROUGH, self.multiply)
+        self.factor = PositiveDefinite(H, full=True, exact=exact, multiply=multiply)
+
+    def multiply(self, x: Vector) -> Vector:
+        """Return the product with the matrix of the system."""
+        self.products += 1
+        apart = self.D_apart * float(self.d @ x)
+        return self.rows.tdot(self.D * self.rows.dot(x)) + apart * self.d + self.theta * x
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """Return x, and v split into the part of the rows and the one of d."""
@@ -105,6 +124,8 @@ class ColumnSide:
 
 class RowSide:
     """The linear system for n > m."""
+
+    products = 0
 
     def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
         m = program.shape[0]
@@ -126,12 +147,13 @@ class RowSide:
 
 
 def normal_equations(
-    program: Program, D: Vector, D_apart: float, theta: Vector
+    program: Program, D: Vector, D_apart: float, theta: Vector, rough: Rows | None = None
 ) -> ColumnSide | RowSide:
     """Return the factored system, on the side that suits the shape."""
     m, n = program.shape
-    side = ColumnSide if n <= max(m, FEW_COLUMNS) else RowSide
-    return side(program, D, D_apart, theta)
+    if n <= max(m, FEW_COLUMNS):
+        return ColumnSide(program, D, D_apart, theta, rough)
+    return RowSide(program, D, D_apart, theta)
 
 
 def solve(
@@ -213,13 +235,21 @@ def _drive(
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
     iteration, took, far = 0, point.started_in, False
+    pivots_below = VERTEX_BELOW if point.large and controls.tol <= WORTH_CROSSING else 0.0
     for iteration in range(controls.max_iter + 1):
         point.residuals()
         point.offer(bounds)
         gap = bounds.relative_gap
         controls.reached(f"step {iteration}", bounds.objective, gap)
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
-        vertex = point.finish(gap, controls.tol, slow=waiting > 1)
+        if waiting > 1:
+            point.rough = None
+        if gap >= pivots_below:
+            vertex = point.finish(gap, controls.tol, slow=waiting > 1)
+        else:
+            pivots_below, point.rough = 0.1 * gap, None
+            start = point.face_start(_best(program, bounds))
+            vertex = null_space.finish(RowHinges(program), start, controls).certificate
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
             return Solution(
                 Status.OPTIMAL, vertex, max(iteration, 1), NAME, scale=point.column_scale
@@ -241,16 +271,23 @@ def _drive(
         try:
             point.step()
         except ArithmeticError:
-            status = Status.STALLED
-            break
+            if point.rough is None:
+                status = Status.STALLED
+                break
+            point.rough = None  # more digits may do
         took = time.monotonic() - began
-    alpha, t = bounds.dual or (np.zeros(program.shape[0]), 0.0)
-    beta = np.zeros(program.shape[1]) if bounds.primal is None else bounds.primal
-    answer = Certificate(beta, alpha, t, bounds.objective, bounds.bound)
+    answer = _best(program, bounds)
     if status is not Status.OPTIMAL and not (far and status is Status.STALLED):
         answer = point.rescue(answer, controls.tol, stalled=status is Status.STALLED)
         status = Status.OPTIMAL if answer.relative_gap <= controls.tol else status
     return Solution(status, answer, max(iteration, 1), NAME, scale=point.column_scale)
+
+
+def _best(program: Program, bounds: Bounds) -> Certificate:
+    """Return the best point and the best dual weights so far; zeros where there are none."""
+    alpha, t = bounds.dual or (np.zeros(program.shape[0]), 0.0)
+    beta = np.zeros(program.shape[1]) if bounds.primal is None else bounds.primal
+    return Certificate(beta, alpha, t, bounds.objective, bounds.bound)
 
 
 def discriminant_start(program: Program, scale: Vector) -> tuple[Vector, Vector]:
@@ -285,6 +322,8 @@ class InteriorPoint:
         m, n = program.shape
         self.program = program
         self.column_scale = program.rows.column_scale()
+        self.large = m * n >= LARGE and FEW_COLUMNS < n <= m
+        self.rough = program.rows.float32(None) if self.large else None
         # A corrector costs a solve and saves part of a factorization.
         self.long_step = LONG_STEP if m * n > SMALL else LONG_ENOUGH
         # Where each block sits in the stacked vectors.
@@ -399,6 +438,8 @@ class InteriorPoint:
         move, primal, dual = predictor_corrector(
             self.P, self.Z, self._direction, correctors=2, long_step=self.long_step
         )
+        if self.normal.products > FEW_PRODUCTS + len(self.beta) // 64:
+            self.rough = None
         self.beta = self.beta + primal * move[0]
         self.P += primal * move[1]
         self.Z += dual * move[2]
@@ -411,7 +452,7 @@ class InteriorPoint:
         self.theta = theta
         self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
         apart = 1.0 / float(ratio[self.apart])
-        self.normal = normal_equations(self.program, D, apart, theta[:n] + theta[n:])
+        self.normal = normal_equations(self.program, D, apart, theta[:n] + theta[n:], self.rough)
 
     def _direction(self, R: Vector) -> _Step:
         """Return the Newton step for Z dP + P dZ = R, keeping the linear conditions."""
@@ -474,21 +515,37 @@ class InteriorPoint:
 
         With ``exact_count`` only a guess with as many equations as unknowns is tried.
         """
-        program, P, Z = self.program, self.P, self.Z
-        low, high = self.low, self.high
+        program, n = self.program, self.program.shape[1]
+        over, miss, sides = self._distances()
+        at_low, at_high = sides[:n] < 1.0, sides[n:] < 1.0
         size = float(np.abs(self.projected - program.margin).mean())
-        inside = P[self.over] * program.costs > Z[self.over] * size
-        outside = P[self.miss] * program.costs > Z[self.miss] * size
-        # A dual of the box is compared with the largest it could need to be.
-        width = program.upper - program.lower
-        largest = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
-        at_low = Z[low] * width > P[low] * largest
-        at_high = Z[high] * width > P[high] * largest
-        touches = bool(Z[self.apart] * size > P[self.apart])
-        active, free = ~(inside | outside), ~(at_low | at_high)
+        touches = bool(self.Z[self.apart] * size > self.P[self.apart])
+        active, free = (over <= 1.0) & (miss <= 1.0), ~(at_low | at_high)
         if exact_count and np.count_nonzero(active) + touches != np.count_nonzero(free):
             return None
         beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
-        alpha = np.where(inside, 0.0, np.where(outside, program.costs, self.alpha))
+        alpha = np.where(over > 1.0, 0.0, np.where(miss > 1.0, program.costs, self.alpha))
         t = self.t if touches else 0.0
         return to_vertex(program, beta, alpha, t, active, free, touches)
+
+    def _distances(self) -> tuple[Vector, Vector, Vector]:
+        """Return how far rows and sides of the box are from active, where they are up to one.
+
+        For each row from its lower and from its upper breakpoint: slacks over dual weights.
+        """
+        program, ratio = self.program, self.P / self.Z
+        per_size = program.costs / float(np.abs(self.projected - program.margin).mean())
+        # A dual of the box is compared with the gradient that rows of random signs leave.
+        signs = np.sqrt(program.costs @ program.costs) * self.column_scale
+        box = np.tile((np.abs(program.linear) + signs) / (program.upper - program.lower), 2)
+        return ratio[self.over] * per_size, ratio[self.miss] * per_size, ratio[self.box] * box
+
+    def face_start(self, best: Certificate) -> null_space.FaceStart:
+        """Return the hinges nearest to active, and a dual weight for every hinge."""
+        n = self.program.shape[1]
+        over, miss, sides = self._distances()
+        distance = np.concatenate([np.maximum(over, miss), sides])
+        # With more hinges fewer are missing; pivots cost the square of their number.
+        count = n + min(3 * n // 10, max(80, n // 10))
+        dual = np.concatenate([self.alpha, self.Z[self.box], [self.t]])
+        return null_space.nearest_hinges(distance, count, dual, self.program.costs, best, 0)

@@ -167,10 +167,10 @@ def test_the_clock_and_the_step_limit_are_kept():
 
 
 def test_naming_pays_from_so_many_columns_and_rows_per_column_on():
-    assert identification.rows_applicable(2000, 500, False)
-    assert identification.rows_applicable(2000, 150, False)
-    assert not identification.rows_applicable(2000, 501, False)
-    assert not identification.rows_applicable(1999, 150, False)
+    assert identification.rows_applicable(4000, 500, False)
+    assert identification.rows_applicable(1200, 150, False)
+    assert not identification.rows_applicable(4000, 501, False)
+    assert not identification.rows_applicable(1199, 150, False)
     assert not identification.rows_applicable(9999, 149, False)
     assert identification.rows_applicable(2000, 500, True)
     assert not identification.rows_applicable(1999, 500, True)
@@ -241,9 +241,12 @@ def test_a_start_has_the_least_decided_rows_and_the_sides_that_are_near(m, spare
     tuning = RowTuning(spare=0.1, least_spare=spare)
     start = identification.start_from_rows(program, near, tuning)
     count = min(m, max(20 + max(2, spare) - 3, between - 3))
-    rows = np.sort(np.argsort(near.distance_from_active(program.costs))[:count])
+    distance = near.distance_from_active(program.costs)
+    rows = start.chosen[:count]  # of equal distances any
+    np.testing.assert_array_equal(np.sort(distance[rows]), np.sort(distance)[:count])
     # Sides with a multiplier, or within a fiftieth of the box, here 0.04.
     sides = [0, 1, 2, 20 + 18, 20 + 19]
+    np.testing.assert_array_equal(start.distance, [*distance[rows], *[-np.inf] * 6])
     np.testing.assert_array_equal(start.chosen, [*rows, *(m + np.array(sides)), m + 40])
     share = near.alpha / program.costs
     alpha = np.where(share > 0.5, program.costs, 0.0)

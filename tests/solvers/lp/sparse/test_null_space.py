@@ -1,5 +1,6 @@
 """From identified hinges to the vertex, and the small programs on the way."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from lincent.solvers.lp.sparse.identification import RowTuning, start_from_rows
 from lincent.solvers.lp.sparse.lagrangian import identify_rows
 from lincent.solvers.lp.sparse.null_space import PRICE, Vertex, _Rounds, finish
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 from support.constants import set_constants
 from support.few_variables import random_program, reference
 from support.optimality import assert_optimal
@@ -180,21 +182,50 @@ def test_misplaced_hinges_join_the_worst_first_and_keep_the_equation(near):
     np.testing.assert_array_equal(rounds.vertex.value[-9:], rounds.dual[out])
 
 
+def test_a_direction_without_hinges_keeps_its_start(near):
+    """Of features that depend on each other fewer hinges are taken, and the rest is at a bound."""
+    program, _ = near
+    A = program.rows.dense()
+    thrice = replace(
+        program,
+        rows=DenseRows(np.hstack([A, A, A])),
+        linear=np.tile(program.linear, 3),
+        difference=np.tile(program.difference, 3),
+        lower=np.tile(program.lower, 3),
+        upper=np.tile(program.upper, 3),
+    )
+    named = identify_rows(thrice, Controls(), 1.3 * 90)
+    start = start_from_rows(thrice, named, RowTuning(spare=0.2, least_spare=18))
+    hinges, n = RowHinges(thrice), A.shape[1]
+    rounds = _Rounds(hinges, start)
+    assert len(rounds.index) < len(start.chosen)
+    assert rounds.spare < len(start.chosen) - n - 10
+    dropped = np.setdiff1d(start.chosen, rounds.index)
+    assert np.all(np.isin(rounds.dual[dropped] / hinges.top[dropped], [0.0, 1.0]))
+    rounds.solve(Controls())
+    first, second = rounds.point[:n], rounds.point[-n:]
+    np.testing.assert_allclose(
+        first - second, start.best.beta[:n] - start.best.beta[-n:], atol=1e-4
+    )
+    assert finish(hinges, start, Controls()).status is Status.OPTIMAL
+
+
 def test_the_point_meets_its_working_set_where_columns_hardly_differ(near):
     """Refinement takes the ridge out, to the digits of least squares by an orthogonal basis."""
     hinges, start, rounds = rounds_of(near)
     M = np.vstack([hinges.columns(start.chosen[:-1]).T, hinges.program.difference])
     price = 1e-3 * np.random.default_rng(0).standard_normal(len(M))
-    wanted = np.linalg.lstsq(M, hinges.at[start.chosen] + price, rcond=None)[0]
-    np.testing.assert_allclose(rounds._point(price), wanted, rtol=1e-9, atol=1e-9)
+    off = np.setdiff1d(np.arange(len(M)), rounds.vertex.E)
+    wanted = np.linalg.lstsq(M[off], hinges.at[start.chosen][off], rcond=None)[0]
+    np.testing.assert_allclose(rounds._point(), wanted, rtol=1e-9, atol=1e-9)
     exact = rounds.base.solve
     rounds.base.solve = lambda b: 1.0001 * exact(b)  # as with a ridge
-    np.testing.assert_allclose(rounds._point(price), wanted, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(rounds._point(), wanted, rtol=1e-7, atol=1e-7)
     rounds.dual[rounds.index] += price
     rounds._refine()
     assert np.abs(hinges.rest(rounds.dual)).max() <= 1e-6
     rounds.refinements = 0
-    loosely = rounds._point(price)
+    loosely = rounds._point()
     np.testing.assert_allclose(loosely, wanted, rtol=1e-4, atol=1e-4)
 
 

@@ -46,6 +46,25 @@ class FaceStart:
     """Outside the chosen hinges every dual weight is at a bound."""
     best: Certificate
     steps: int
+    distance: Vector | None = None
+    """How far each chosen hinge is from active, where the farthest may be dropped."""
+    origin: Vector | float = 0.0
+    """A point near the optimum."""
+
+
+def nearest_hinges(
+    distance: Vector, count: int, dual: Vector, costs: Vector, best: Certificate, steps: int
+) -> FaceStart:
+    """Return so many hinges of (P) nearest to active, and the separation.
+
+    The ``dual`` weights of the others become zero, or the cost of a row that is nearer to it.
+    """
+    chosen = np.sort(np.argpartition(distance, count - 1)[:count])
+    bounds = np.zeros(len(dual))
+    bounds[: len(costs)] = np.where(dual[: len(costs)] > costs / 2, costs, 0.0)
+    chosen, distance = np.append(chosen, len(distance)), np.append(distance[chosen], -np.inf)
+    bounds[chosen] = dual[chosen]
+    return FaceStart(chosen, bounds, best, steps, distance, best.beta)
 
 
 def finish(
@@ -88,12 +107,21 @@ class _Rounds:
 
     def __init__(self, hinges: Hinges, start: FaceStart) -> None:
         self.hinges, self.refinements = hinges, 1  # steps of iterative refinement
-        self.base = hinges.working(start.chosen)
-        self.index = start.chosen
-        self.dual = start.dual.copy()
+        self.index, self.dual = start.chosen, start.dual.copy()
+        self.base = hinges.working(self.index)
+        nullity, spare = _nullity(self.base), max(self.base.shape[0] - self.base.shape[1], 0)
+        if start.distance is not None and nullity > 2 * spare + 16:
+            # Features depend on each other: fewer hinges make a vertex.
+            count = len(start.chosen) - (nullity - spare)
+            kept = start.distance <= np.partition(start.distance, count - 1)[count - 1]
+            self.index, dropped = start.chosen[kept], start.chosen[~kept]
+            top = hinges.top[dropped]
+            self.dual[dropped] = np.where(self.dual[dropped] > top / 2, top, 0.0)
+            self.base, nullity = hinges.working(self.index), 0
+        self.origin = np.zeros(self.base.shape[1]) + start.origin
         self._refine()
         self.steps = 0
-        N = _null_space(self.base)
+        N = _null_space(self.base, nullity)
         self.spare = N.shape[1]
         now, top, at = self.dual[self.index], hinges.top[self.index], hinges.at[self.index]
         typical = float(np.median(np.where(np.isfinite(top), top, 1.0)))
@@ -116,7 +144,7 @@ class _Rounds:
         self.steps += vertex.pivots - before
         self._settle()
         self.dual = np.clip(self.dual, 0.0, self.hinges.top)
-        self.point = self._point(vertex.multipliers())
+        self.point = self._point()
         return self.hinges.certify(self.point, self.dual)
 
     def _settle(self) -> None:
@@ -133,13 +161,17 @@ class _Rounds:
             vertex.settle()
             self.dual[self.index] = vertex.value
 
-    def _point(self, price: Vector) -> Vector:
-        """Return the point with M point = h + p on the working set."""
-        base = self.base
-        wanted = (self.hinges.at[self.index] + price)[: base.shape[0]]
-        point = base.solve(base.tdot(wanted))
-        for _ in range(self.refinements):
-            point = point + base.solve(base.tdot(wanted - base.dot(point)))
+    def _point(self) -> Vector:
+        """Return the point at which all working hinges outside E are active, and near the start.
+
+        Each correction takes the residuals of E that make those of all hinges an image M delta, so
+        that errors of N do not add up.  A direction that no hinge depends on keeps its start.
+        """
+        base, point = self.base, self.origin
+        for _ in range(1 + self.refinements):
+            rest = -self.hinges.beyond(point)[self.index]
+            rest += self.vertex.multipliers(rest)
+            point = point + base.solve(base.tdot(rest[: base.shape[0]]))
         return point
 
     def misplaced(self) -> Index:
@@ -166,13 +198,20 @@ class _Rounds:
         self.index = np.concatenate([self.index, joining])
 
 
-def _null_space(base: WorkingSet) -> Matrix:
+def _nullity(base: WorkingSet) -> int:
+    """Estimate the dimension of the null space of M' from projections of eight random vectors."""
+    N = np.random.default_rng(base.shape[0]).standard_normal((base.shape[0], 8))
+    N -= base.dot(base.solve(base.tdot(N)))
+    return int(np.square(N).sum() / 8)
+
+
+def _null_space(base: WorkingSet, expected: int = 0) -> Matrix:
     """Return an orthonormal basis of the null space of M': random vectors, projected."""
     count, n = base.shape
+    expected = max(expected, count - n, 0)
     rng = np.random.default_rng(count)
-    expected = max(count - n, 0)
     while True:
-        drawn = min(expected + 8, count)  # more than expected, to see whether columns depend
+        drawn = min(expected + int(np.sqrt(expected)) + 8, count)  # more, to see all of it
         N = rng.standard_normal((count, drawn))
         N -= base.dot(base.solve(base.tdot(N)))
         work, tau, _, _ = lapack.dgeqrf(np.asfortranarray(N), overwrite_a=1)
@@ -180,7 +219,7 @@ def _null_space(base: WorkingSet) -> Matrix:
         kept = int(np.count_nonzero(left > 1e-4 * np.sqrt(count)))
         if kept < drawn or drawn == count:
             break
-        expected = 2 * drawn  # columns depend on each other: the null space is larger
+        expected = 2 * drawn
     if kept == 0:
         return np.zeros((count, 0))
     basis = lapack.dorgqr(work[:, :kept], tau[:kept], overwrite_a=1)[0]
@@ -267,10 +306,10 @@ class Vertex:
         self.q = np.concatenate([self.q, self.gain @ columns + gain])
         self.gain = np.concatenate([self.gain, gain])
 
-    def multipliers(self) -> Vector:
-        """Return the multiplier of each row: zero off E."""
+    def multipliers(self, gain: Vector | None = None) -> Vector:
+        """Return p with N'(gain + p) = 0, zero off E: of the gain of (W), its multipliers."""
         p = np.zeros(len(self.N))
-        p[self.E] = -(self.inverse.T @ self.q)
+        p[self.E] = -(self.inverse.T @ (self.q if gain is None else gain @ self.N))
         return p
 
     @np.errstate(over="ignore", invalid="ignore")  # a singular basis ends the pivots
