@@ -10,8 +10,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OLDEST := .venv-oldest
 CLIENTS := .venv-clients
 PYTEST_ARGS ?=
-# Processes of the test suite: one for each core, each with one thread.
-JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+# Processes of the test suite: one for each core, each with one thread.  nproc obeys OMP_NUM_THREADS.
+JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2> /dev/null || getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 PYTEST := -m pytest -n $(JOBS) --dist loadgroup
 CAMPAIGN ?= --minutes 10
 

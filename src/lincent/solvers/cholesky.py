@@ -87,7 +87,7 @@ class PositiveDefinite:
     def __init__(
         self, matrix: Matrix, *, full: bool = False, exact: float = 1e-14, multiply: Product = None
     ) -> None:
-        self.multiply, self.exact = multiply or matrix.__matmul__, exact
+        self._multiply, self.exact, self.products = multiply or matrix.__matmul__, exact, 0
         diagonal = matrix.diagonal()
         if not np.all(np.isfinite(diagonal)) or np.any(diagonal <= 0):
             if full or not np.all(np.isfinite(diagonal)):
@@ -97,10 +97,11 @@ class PositiveDefinite:
         # Above rounding, below what refinement cannot undo.
         # With more the factor says nothing of the matrix.
         for ridge in (1e-6, 1e-5, 1e-4) if multiply else (1e-12, 1e-9, 1e-6):
-            scaled = matrix * self.scale
+            scaled: Matrix = np.empty_like(matrix, np.float32 if multiply else np.float64)
+            np.multiply(matrix, self.scale, out=scaled, casting="same_kind")
             scaled *= self.scale[:, None]
             scaled.flat[:: len(self.scale) + 1] = 1.0 + ridge
-            lower = factor(scaled.astype(np.float32) if multiply else scaled, overwrite=True)
+            lower = factor(scaled, overwrite=True)
             if lower is not None:
                 self.lower = lower
                 return
@@ -125,6 +126,11 @@ class PositiveDefinite:
             max_iter=12,
             x=x,
         )
+
+    def multiply(self, x: Vector) -> Vector:
+        """Return the product with the matrix that is meant, and count it."""
+        self.products += 1
+        return self._multiply(x)
 
     def _solve_scaled(self, b: Vector) -> Vector:
         return self.scale * solve(self.lower, b * self.scale)

@@ -205,7 +205,6 @@ def joint_sums(
         ones[:] = 1.0
         if center is not None:
             some -= center
-        known: Any = 0.0
         curved: Any = 0.0
         for rules in (point.rules,) if point.before is None else (point.before, point.rules):
             own = send(rules @ losses.direction[mine].T)

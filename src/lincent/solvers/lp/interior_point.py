@@ -100,21 +100,19 @@ class ColumnSide:
     def __init__(
         self, program: Program, D: Vector, D_apart: float, theta: Vector, rough: Rows | None = None
     ) -> None:
-        self.rows, self.d = program.rows, program.difference
-        self.D, self.D_apart, self.theta, self.products = D, D_apart, theta, 0
-        H = (rough or self.rows).gram(D)
-        for start in range(0, len(self.d), 512):  # no copy of a large matrix
-            part = slice(start, start + 512)
-            H[part] += (D_apart * self.d[part, None]) * self.d
-        H.flat[:: H.shape[0] + 1] += theta
-        exact, multiply = (1e-10, None) if rough is None else (ROUGH, self.multiply)
-        self.factor = PositiveDefinite(H, full=True, exact=exact, multiply=multiply)
+        self.rows, self.d = rows, d = program.rows, program.difference
+        self.D, self.D_apart = D, D_apart
 
-    def multiply(self, x: Vector) -> Vector:
-        """Return the product with the matrix of the system."""
-        self.products += 1
-        apart = self.D_apart * float(self.d @ x)
-        return self.rows.tdot(self.D * self.rows.dot(x)) + apart * self.d + self.theta * x
+        def multiply(x: Vector) -> Vector:
+            return rows.tdot(D * rows.dot(x)) + D_apart * float(d @ x) * d + theta * x
+
+        H = (rough or rows).gram(D)
+        for start in range(0, len(d), 512):  # no copy of a large matrix
+            part = slice(start, start + 512)
+            H[part] += (D_apart * d[part, None]) * d
+        H.flat[:: H.shape[0] + 1] += theta
+        exact, product = (1e-10, None) if rough is None else (ROUGH, multiply)
+        self.factor = PositiveDefinite(H, full=True, exact=exact, multiply=product)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """Return x, and v split into the part of the rows and the one of d."""
@@ -124,8 +122,6 @@ class ColumnSide:
 
 class RowSide:
     """The linear system for n > m."""
-
-    products = 0
 
     def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
         m = program.shape[0]
@@ -248,6 +244,7 @@ def _drive(
             vertex = point.finish(gap, controls.tol, slow=waiting > 1)
         else:
             pivots_below, point.rough = 0.1 * gap, None
+            point.__dict__.pop("normal", None)  # its matrices go before others come
             start = point.face_start(_best(program, bounds))
             vertex = null_space.finish(RowHinges(program), start, controls).certificate
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
@@ -438,7 +435,7 @@ class InteriorPoint:
         move, primal, dual = predictor_corrector(
             self.P, self.Z, self._direction, correctors=2, long_step=self.long_step
         )
-        if self.normal.products > FEW_PRODUCTS + len(self.beta) // 64:
+        if self.normal.factor.products > FEW_PRODUCTS + len(self.beta) // 64:
             self.rough = None
         self.beta = self.beta + primal * move[0]
         self.P += primal * move[1]
@@ -529,7 +526,7 @@ class InteriorPoint:
         return to_vertex(program, beta, alpha, t, active, free, touches)
 
     def _distances(self) -> tuple[Vector, Vector, Vector]:
-        """Return how far rows and sides of the box are from active, where they are up to one.
+        """Return distances of rows and of sides of the box from active ones, which have up to one.
 
         For each row from its lower and from its upper breakpoint: slacks over dual weights.
         """
