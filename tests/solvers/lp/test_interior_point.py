@@ -823,3 +823,19 @@ def test_the_step_meets_both_equations(side, shape):
 def test_the_smaller_side_is_factored(m, n, side):
     program = normal_program(m, n)
     assert isinstance(normal_equations(program, np.ones(m), 1.0, np.ones(n)), side)
+
+
+@pytest.mark.parametrize("size", [1.0, 3e4])
+def test_pivots_in_a_null_space_do_not_depend_on_the_scale_of_features(size, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(2.0, (570, 200)).astype(float)
+    y = np.where(X[:, 0] + rng.normal(size=570) > 2, 1.0, -1.0)
+    found, finish = [], interior_point.null_space.finish
+
+    def recorded(*given):
+        found.append(finish(*given))
+        return found[-1]
+
+    monkeypatch.setattr(interior_point.null_space, "finish", recorded)
+    interior_point.solve(program_of(size * X, y, C=0.01), Controls())
+    assert [one.status for one in found] == [Status.OPTIMAL]

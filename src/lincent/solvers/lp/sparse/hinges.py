@@ -5,6 +5,7 @@ A hinge is a linear form with a breakpoint ``at`` and a dual weight between 0 an
 
     i < m  row a_i at s      m + j  unit_j at lo_j      m + n + j  -unit_j at -hi_j      last  d
 
+Units, and their breakpoints, are as large as entries of the rows: M'M keeps its digits.
 ``top`` is the cost of a row, else infinite, and the dual asks for  sum_i weight_i hinge_i = g.
 A working set M holds the hinges near the vertex; ``solve`` applies inv(M'M), of which one n x n
 factor is held.
@@ -37,8 +38,8 @@ GRAM_COLUMNS = 512
 class RowHinges:
     """The hinges of (P); a point is beta.
 
-    ``at`` are the breakpoints, ``top`` the largest dual weights; ``lacking`` says whether the last
-    certified point violates something that no hinge represents.
+    ``scale`` is the length of units, ``at`` are the breakpoints, ``top`` the largest dual weights;
+    ``lacking`` says whether the last certified point violates something that no hinge represents.
     """
 
     lacking = False
@@ -46,14 +47,18 @@ class RowHinges:
     def __init__(self, program: Program) -> None:
         m, n = program.shape
         self.m, self.n, self.program = m, n, program
-        self.at = np.concatenate(
-            [np.full(m, program.margin), program.lower, -program.upper, [program.separation]]
-        )
+        size = float(np.sqrt(np.mean(program.rows.column_scale() ** 2)))
+        self.unit = 2.0 ** np.round(np.log2(max(size, 1.0)))
+        self.scale = np.ones(m + 2 * n + 1)
+        self.scale[m:-1] = self.unit
+        sides = program.lower, -program.upper
+        self.at = np.concatenate([np.full(m, program.margin), *sides, [program.separation]])
+        self.at *= self.scale
         self.top = np.concatenate([program.costs, np.full(2 * n + 1, np.inf)])
 
     def rest(self, dual: Vector) -> Vector:
         """Return the residual of the dual's equation."""
-        m, n, program = self.m, self.n, self.program
+        m, n, program, dual = self.m, self.n, self.program, dual * self.scale
         rest = program.linear - program.rows.tdot(dual[:m]) - dual[-1] * program.difference
         return np.asarray(rest - dual[m : m + n] + dual[m + n : -1])
 
@@ -64,22 +69,23 @@ class RowHinges:
         out = np.zeros((n, len(chosen)), order="F")
         if len(rows):
             out[:, chosen < m] = self.program.rows.take(rows).dense().T
-        out[sides % n, np.flatnonzero(chosen >= m)] = np.where(sides < n, 1.0, -1.0)
+        out[sides % n, np.flatnonzero(chosen >= m)] = np.where(sides < n, self.unit, -self.unit)
         return out
 
     def working(self, chosen: Index) -> WorkingSet:
         """Return the working set: rows first, then sides, the separation last."""
         rows, sides = chosen[chosen < self.m], chosen[chosen >= self.m][:-1] - self.m
         matrix = compensated(self.program.rows.take(rows))
-        sign = np.where(sides < self.n, 1.0, -1.0)
-        return WorkingSet(matrix, sides % self.n, sign, self.program.difference[None])
+        units = np.where(sides < self.n, self.unit, -self.unit)
+        return WorkingSet(matrix, sides % self.n, units, self.program.difference[None])
 
     def beyond(self, point: Vector) -> Vector:
         """Return how far the point is beyond each breakpoint; negative where it is violated."""
         program = self.program
         sides = (point - program.lower, program.upper - point)
         apart = float(program.difference @ point) - program.separation
-        return np.concatenate([program.rows.dot(point) - program.margin, *sides, [apart]])
+        beyond = np.concatenate([program.rows.dot(point) - program.margin, *sides, [apart]])
+        return beyond * self.scale
 
     def certify(self, point: Vector, dual: Vector) -> Certificate:
         """Return the certificate of the point and the dual weights for the whole program."""
@@ -95,6 +101,8 @@ class ColumnHinges:
     with 0/1 words, which are many features for few rows, the optimum is a face before they are
     merged and near a vertex after.  Each has its part in proportion to its range.
     """
+
+    scale = 1.0
 
     def __init__(self, program: Program, rows: Index, alpha: Vector) -> None:
         self.program, self.rows, self.k = program, rows, len(rows) + 1
@@ -223,7 +231,7 @@ class WorkingSet:
         for start in range(0, n if len(self.last) else 0, GRAM_COLUMNS):
             part, upto = slice(start, start + GRAM_COLUMNS), min(start + GRAM_COLUMNS, n)
             out[part, :upto] += self.last[:, part].T @ self.last[:, :upto]
-        np.add.at(out.reshape(-1), self.column * (n + 1), 1.0)
+        np.add.at(out.reshape(-1), self.column * (n + 1), self.sign**2)
         return out
 
 

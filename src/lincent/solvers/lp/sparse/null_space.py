@@ -107,7 +107,7 @@ class _Rounds:
 
     def __init__(self, hinges: Hinges, start: FaceStart) -> None:
         self.hinges, self.refinements = hinges, 1  # steps of iterative refinement
-        self.index, self.dual = start.chosen, start.dual.copy()
+        self.index, self.dual = start.chosen, start.dual / hinges.scale
         self.base = hinges.working(self.index)
         nullity, spare = _nullity(self.base), max(self.base.shape[0] - self.base.shape[1], 0)
         if start.distance is not None and nullity > 2 * spare + 16:
