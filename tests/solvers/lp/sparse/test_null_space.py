@@ -277,7 +277,9 @@ def test_rounds_go_on_while_they_may_lead_to_the_optimum(monkeypatch):
     assert run(0.0) == (optimal, 0.0, ["solve"])
     assert run(0.1, 0.0, joining=8) == (optimal, 0.0, ["solve", 8, "solve"])
     # The best of what was seen is the answer, the start among it.
-    assert run(0.7, joining=9) == (stalled, 0.5, ["solve"])
+    assert run(0.7, joining=13) == (stalled, 0.5, ["solve"])
+    # Those of all rounds count.
+    assert run(0.25, 0.25, joining=7) == (stalled, 0.25, ["solve", 7, "solve"])
     assert run(0.25, joining=3, optimal=False) == (stalled, 0.25, ["solve"])
     late = run(0.25, joining=3, deadline=0.0)
     assert late == (Status.TIME_LIMIT, 0.25, ["solve"])
@@ -285,7 +287,7 @@ def test_rounds_go_on_while_they_may_lead_to_the_optimum(monkeypatch):
     assert run(0.25, lacking=True) == (stalled, 0.25, ["solve"])
     again = run(0.25, 0.25, more=[True, False])
     assert again == (stalled, 0.25, ["solve", "refine", "solve", "refine"])
-    assert run(*[0.25] * 30, joining=1)[2].count("solve") == 25
+    assert run(*[0.25] * 30, more=[True] * 30)[2].count("solve") == 25
 
 
 def test_refinements_grow_up_to_the_most(near):

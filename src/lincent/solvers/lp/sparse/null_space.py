@@ -68,17 +68,18 @@ def nearest_hinges(
 
 
 def finish(
-    hinges: Hinges, start: FaceStart, controls: Controls, most_joining: float = 2.0
+    hinges: Hinges, start: FaceStart, controls: Controls, most_joining: float = 3.0
 ) -> Solution:
     """Return the certified vertex that the start is near.
 
-    ``most_joining``: misplaced hinges, in first variables, beyond which the start was not near.
+    ``most_joining``: misplaced hinges of all rounds, in first variables, beyond which the start was
+    not near.
     """
     try:
         rounds = _Rounds(hinges, start)
     except NotPositiveDefiniteError:
         return Solution(Status.STALLED, start.best, start.steps, "")
-    best, status = start.best, Status.STALLED
+    best, status, joined = start.best, Status.STALLED, 0
     for number in range(ROUNDS):
         answer = rounds.solve(controls)
         best = min(best, answer, key=lambda point: point.relative_gap)
@@ -93,7 +94,8 @@ def finish(
         if controls.out_of_time():
             status = Status.TIME_LIMIT
             break
-        if not rounds.optimal or len(joining) > most_joining * rounds.spare:
+        joined += len(joining)
+        if not rounds.optimal or joined > most_joining * rounds.spare:
             break  # not near the optimum: other solvers are faster from here
         if len(joining):
             rounds.join(joining)
