@@ -39,9 +39,8 @@ PAGE = """# Tables of the leaderboard
 
 Written by `benchmarks/leaderboard.py report --page` from `leaderboard.csv`. Raw tables that took
 part in no choice of defaults: of two classes, and of many, each cut to 1,500 rows, and of two
-classes with 3,000 to 30,000 rows. On 2026-11-19, one thread a fit, 16 cores of an Intel Xeon;
-CatBoost and ExplainableBoosting, which that machine did not have, on 2 shared cores of an AMD EPYC,
-where LightGBM takes 0.7 of the time.
+classes with 3,000 to 30,000 rows; those of R packages are the pool of `leaderboard_raw.py`. On
+2026-11-19, one thread a fit, on 2 shared cores of an AMD EPYC.
 
 Means over sets; balanced accuracy and AUC in percent (AUC of many classes is the mean of one
 against the rest). Seconds are the median over sets of the processor time of a fit, tuning included.
@@ -109,8 +108,9 @@ def tables(frame):
     part = np.where(frame["set"].str.startswith("development"), "Development", "Untouched")
     classes = np.where(frame["classes"] > 2, "many classes", "two classes")
     rows = np.where(frame["rows"] > SMALL, f"above {SMALL:,} rows", f"up to {SMALL:,} rows")
-    keys = [pandas.Series(part), pandas.Series(classes), pandas.Series(rows)]
-    for (part, classes, rows), group in frame.reset_index(drop=True).groupby(keys):
+    pool = np.where(frame["set"].str.contains("/"), " of R packages", "")  # of leaderboard_raw
+    keys = [pandas.Series(part), pandas.Series(classes), pandas.Series(rows), pandas.Series(pool)]
+    for (part, classes, rows, pool), group in frame.reset_index(drop=True).groupby(keys):
         finished = group.groupby(["method", "split"])["set"].nunique() == group["set"].nunique()
         n_splits = finished.groupby("method").sum()  # the first ones: later splits begin later
         n_splits = n_splits[n_splits > 0]
@@ -118,7 +118,8 @@ def tables(frame):
             names = n_splits.index[n_splits >= count]
             chosen = group[group["method"].isin(names) & (group["split"] < count)]
             splits = "1 split" if count == 1 else f"{count} splits"
-            title = f"{part}, {classes}, {rows}: {chosen['set'].nunique()} sets, {splits}"
+            sets = f"{chosen['set'].nunique()} sets{pool}"
+            title = f"{part}, {classes}, {rows}: {sets}, {splits}"
             yield title, table(chosen)
 
 

@@ -41,7 +41,7 @@ for ax, measure in zip(axes, ("balanced accuracy", "AUC"), strict=True):
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.5, "shrinkB": 4},
         )
-    ax.set(xscale="log", xlabel="seconds for a fit, tuning included", xlim=(0.1, 10))
+    ax.set(xscale="log", xlabel="seconds for a fit, tuning included", xlim=(0.05, 10))
     ax.set_title(f"{measure}, percent", loc="left", fontsize=10)
     ax.margins(y=0.1)
 figure.suptitle(

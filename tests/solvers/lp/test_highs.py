@@ -152,3 +152,12 @@ def test_the_clock_is_handed_over(monkeypatch):
     limits = [options.get("time_limit") for options in asked]
     assert limits[:2] == [None, 0.01]
     assert 90.0 < limits[2] <= 100.0
+
+
+def test_pivots_that_do_not_end_are_given_up():
+    rng = np.random.default_rng(3)
+    base = rng.standard_normal((28, 200))
+    X = np.repeat(base, 20, axis=0) * 10.0 ** rng.uniform(-3, 5, 200)
+    y = np.where(np.repeat(base[:, 0], 20) + rng.standard_normal(560) > 0, 1.0, -1.0)
+    program = program_of(X, y, C=1.0)
+    assert highs.solve(program, Controls()).iterations <= 20 * (560 + 200)

@@ -29,6 +29,8 @@ from lincent.solvers.lp.vertex import vertex_of_active_set
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "highs"
+MOST_PIVOTS = 20
+"""For each row and column.  Most programs take one; on data of scales 1e8 apart some never end."""
 _STATUS = (
     Status.OPTIMAL, Status.ITERATION_LIMIT, Status.INFEASIBLE, Status.FAILED, Status.FAILED,
 )  # fmt: skip
@@ -54,6 +56,7 @@ def _attempt(program: Program, controls: Controls, *, presolve: bool) -> Solutio
         "dual_feasibility_tolerance": 1e-10,  # the least that HiGHS accepts
         "primal_feasibility_tolerance": 1e-10,
         "presolve": presolve,
+        "maxiter": MOST_PIVOTS * (m + n),
     }
     if np.isfinite(controls.deadline):
         options["time_limit"] = max(controls.deadline - time.monotonic(), 0.01)
