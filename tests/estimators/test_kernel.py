@@ -333,14 +333,14 @@ def test_box_form_of_many_samples_is_refused(monkeypatch):
         assert model.fit(X, y).n_components_ in (60, 20)
 
 
-def test_memory_is_at_most_five_kernel_matrices():
+def test_memory_is_at_most_four_kernel_matrices():
     X, y = noisy(700, 5)
     box_form().fit(X[:50], y[:50])
     tracemalloc.start()
     box_form().fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= 5 * 700**2 * 8
+    assert peak <= 4 * 700**2 * 8
 
 
 @pytest.mark.parametrize(

@@ -173,11 +173,11 @@ class BlockedCholesky:
     def solve(self, b: Vector | Matrix) -> Matrix:
         """Return x with (matrix + ridge) x = b; several columns are solved a tile at a time."""
         scale = self.scale if b.ndim == 1 else self.scale[:, None]
-        x = np.asfortranarray(b * scale)
+        x = np.multiply(b, scale, order="F")
         if b.ndim == 1:
             return np.asarray(lapack.dpotrs(self.upper, x, lower=0)[0] * scale)
         for start in range(0, x.shape[1], TILE):
             block = slice(start, start + TILE)
-            x[:, block] = lapack.dpotrs(self.upper, x[:, block], lower=0)[0]
+            x[:, block] = lapack.dpotrs(self.upper, x[:, block], lower=0, overwrite_b=1)[0]
         x *= scale
         return x

@@ -526,9 +526,9 @@ class InteriorPoint:
         return to_vertex(program, beta, alpha, t, active, free, touches)
 
     def _distances(self) -> tuple[Vector, Vector, Vector]:
-        """Return distances of rows and of sides of the box from active ones, which have up to one.
+        """Return slacks over dual weights; a row or a side of the box counts as active up to one.
 
-        For each row from its lower and from its upper breakpoint: slacks over dual weights.
+        Each row has one from its lower and one from its upper breakpoint.
         """
         program, ratio = self.program, self.P / self.Z
         per_size = program.costs / float(np.abs(self.projected - program.margin).mean())

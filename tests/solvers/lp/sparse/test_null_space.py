@@ -287,6 +287,7 @@ def test_rounds_go_on_while_they_may_lead_to_the_optimum(monkeypatch):
     assert run(0.25, lacking=True) == (stalled, 0.25, ["solve"])
     again = run(0.25, 0.25, more=[True, False])
     assert again == (stalled, 0.25, ["solve", "refine", "solve", "refine"])
+    assert run(*[0.25] * 30, joining=1)[2].count("solve") == 13
     assert run(*[0.25] * 30, more=[True] * 30)[2].count("solve") == 25
 
 

@@ -25,11 +25,15 @@ class CompensatedMatrix:
 
     def dot(self, V: Matrix | Vector) -> Matrix:
         """Return the product with one or several columns."""
-        return np.asarray(self.S @ V - np.multiply.outer(self.u, self.v @ V))
+        out = np.asarray(self.S @ V)
+        out -= np.multiply.outer(self.u, self.v @ V)
+        return out
 
     def tdot(self, U: Matrix | Vector) -> Matrix:
         """Return the product of the transpose with one or several columns."""
-        return np.asarray(self._transposed @ U - np.multiply.outer(self.v, self.u @ U))
+        out = np.asarray(self._transposed @ U)
+        out -= np.multiply.outer(self.v, self.u @ U)
+        return out
 
     @cached_property
     def _transposed(self) -> Any:

@@ -200,10 +200,17 @@ class _Rounds:
         self.index = np.concatenate([self.index, joining])
 
 
+def _project(base: WorkingSet, N: Matrix) -> None:
+    """Project columns onto the null space of M', some at a time: products of all are large."""
+    for start in range(0, N.shape[1], 64):
+        part = N[:, start : start + 64]
+        part -= base.dot(base.solve(base.tdot(part)))
+
+
 def _nullity(base: WorkingSet) -> int:
     """Estimate the dimension of the null space of M' from projections of eight random vectors."""
     N = np.random.default_rng(base.shape[0]).standard_normal((base.shape[0], 8))
-    N -= base.dot(base.solve(base.tdot(N)))
+    _project(base, N)
     return int(np.square(N).sum() / 8)
 
 
@@ -215,20 +222,20 @@ def _null_space(base: WorkingSet, expected: int = 0) -> Matrix:
     while True:
         drawn = min(expected + int(np.sqrt(expected)) + 8, count)  # more, to see all of it
         N = rng.standard_normal((count, drawn))
-        N -= base.dot(base.solve(base.tdot(N)))
-        work, tau, _, _ = lapack.dgeqrf(np.asfortranarray(N), overwrite_a=1)
-        left = np.abs(work.diagonal())
+        _project(base, N)
+        N, tau, _, _ = lapack.dgeqrf(np.asfortranarray(N), overwrite_a=1)
+        left = np.abs(N.diagonal())
         kept = int(np.count_nonzero(left > 1e-4 * np.sqrt(count)))
         if kept < drawn or drawn == count:
             break
         expected = 2 * drawn
     if kept == 0:
         return np.zeros((count, 0))
-    basis = lapack.dorgqr(work[:, :kept], tau[:kept], overwrite_a=1)[0]
+    basis = lapack.dorgqr(N[:, :kept], tau[:kept], overwrite_a=1)[0]
     some = basis @ rng.standard_normal(kept)
     if float(np.abs(base.tdot(some)).max()) > 1e-9 * float(np.abs(base.tdot(np.abs(some))).max()):
         # Once more, against what an ill-conditioned normal matrix has left in it.
-        basis -= base.dot(base.solve(base.tdot(basis)))
+        _project(base, basis)
     return np.ascontiguousarray(basis)
 
 
